@@ -1,0 +1,81 @@
+// Package discovery says which workers there are. Version 1 holds a set that is
+// given and replaced as a whole; it opens no connection and keeps no clock.
+package discovery
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Worker is one inference server behind the router.
+type Worker struct {
+	ID          string   // unique in the set
+	URL         string   // scheme://host:port of its OpenAI-compatible API, without a path
+	Models      []string // canonical names of the models it serves, at least one
+	Incarnation string   // changes with each restart, where it is known; may be empty
+}
+
+// Error is a worker set that cannot be used.
+type Error struct {
+	Index   int    // position of the bad worker in the set
+	Field   string // id, url or models
+	Value   string
+	Problem string // what is wrong, and what to do about it
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("workers[%d].%s %q: %s", e.Index, e.Field, e.Value, e.Problem)
+}
+
+// Validate checks a worker set and returns nil or an *Error. The empty set is
+// valid: a fleet may be scaled to nothing.
+func Validate(workers []Worker) error {
+	seen := make(map[string]int, len(workers))
+	for i, w := range workers {
+		bad := func(field, value, problem string) error {
+			return &Error{Index: i, Field: field, Value: value, Problem: problem}
+		}
+		if strings.TrimSpace(w.ID) == "" {
+			return bad("id", w.ID, "is blank; give every worker a name")
+		}
+		if first, ok := seen[w.ID]; ok {
+			return bad("id", w.ID, fmt.Sprintf("is used by workers[%d] already; ids must be unique", first))
+		}
+		seen[w.ID] = i
+		if problem := checkURL(w.URL); problem != "" {
+			return bad("url", w.URL, problem)
+		}
+		if len(w.Models) == 0 {
+			return bad("models", "", "is empty; name at least one model that the worker serves")
+		}
+		for j, m := range w.Models {
+			if strings.TrimSpace(m) == "" {
+				return bad("models", m, "holds a blank name; name the model or leave the entry out")
+			}
+			if slices.Contains(w.Models[:j], m) {
+				return bad("models", m, "is listed twice; list each model once")
+			}
+		}
+	}
+	return nil
+}
+
+func checkURL(raw string) string {
+	const want = "; write it as http://HOST:PORT"
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		return "is not a URL" + want
+	case u.Scheme != "http" && u.Scheme != "https":
+		return "must begin with http:// or https://" + want
+	case u.Hostname() == "":
+		return "names no host" + want
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return "must not hold credentials, a query or a fragment" + want
+	case u.Path != "" && u.Path != "/":
+		return "must not hold a path, because requests keep their own" + want
+	}
+	return ""
+}

@@ -1,0 +1,125 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/routeproof/routeproof/impl/discovery"
+)
+
+// serveAlone serves a router that the test shuts down itself.
+func serveAlone(t *testing.T, workers ...discovery.Worker) (*rig, <-chan error) {
+	t.Helper()
+	parts, err := DefaultParts(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := New(Config{}, parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.SetWorkers(workers); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- r.Serve(l) }()
+	client := newRig(t, Config{}, nil) // for its client only
+	return &rig{Router: r, t: t, base: "http://" + l.Addr().String(), client: client.client}, served
+}
+
+func TestShutdownLetsRunningRequestsFinish(t *testing.T) {
+	s := newStepper()
+	r, served := serveAlone(t, newWorker(t, "w0", s.ServeHTTP).entry())
+	resp := r.open(t.Context(), "")
+	done := make(chan error, 1)
+	go func() { done <- r.Shutdown(t.Context()) }()
+	if err := receive(t, "Serve returns", served); err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+	if _, err := net.DialTimeout("tcp", r.base[len("http://"):], time.Second); err == nil {
+		t.Error("a router that shuts down still accepts")
+	}
+	s.step <- "last"
+	s.step <- ""
+	if body, err := io.ReadAll(resp.Body); err != nil || string(body) != "data: last\n\n" {
+		t.Errorf("the running stream got %q, %v", body, err)
+	}
+	if err := receive(t, "Shutdown returns", done); err != nil {
+		t.Errorf("Shutdown: %v", err)
+	}
+}
+
+func TestShutdownCutsWhatRunsBeyondItsContext(t *testing.T) {
+	s := newStepper()
+	r, served := serveAlone(t, newWorker(t, "w0", s.ServeHTTP).entry())
+	resp := r.open(t.Context(), "")
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := r.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Shutdown = %v, want DeadlineExceeded", err)
+	}
+	if body, err := io.ReadAll(resp.Body); err == nil {
+		t.Errorf("a cut stream ended cleanly after %q", body)
+	}
+	receive(t, "the worker is freed", s.gone)
+	for id, n := range r.InFlight() {
+		if n != 0 {
+			t.Errorf("%s has %d in flight after Shutdown", id, n)
+		}
+	}
+	if err := <-served; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+}
+
+func TestServeAfterShutdownReturnsAtOnce(t *testing.T) {
+	r, served := serveAlone(t)
+	if err := r.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	<-served
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Serve(l); err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+	if err := r.Shutdown(t.Context()); err != nil {
+		t.Errorf("a second Shutdown: %v", err)
+	}
+}
+
+func TestABadWorkerSetChangesNothing(t *testing.T) {
+	w := newWorker(t, "w0", fine("w0"))
+	r := newRig(t, Config{}, nil, w.entry())
+	if err := r.SetWorkers([]discovery.Worker{{ID: "w1", URL: "nowhere", Models: []string{"m"}}}); err == nil {
+		t.Error("a bad set was accepted")
+	}
+	if p := r.send(""); p.body != "w0" {
+		t.Errorf("got %+v", p)
+	}
+}
+
+func TestAWorkerAtAnotherAddressIsAnotherIncarnation(t *testing.T) {
+	old, other := newWorker(t, "w0", fine("old")), newWorker(t, "w1", fine("w1"))
+	r := newRig(t, Config{IdleTTL: time.Minute}, nil, old.entry(), other.entry())
+	if p := r.send("s"); p.body != "old" {
+		t.Fatalf("got %+v", p)
+	}
+	moved := newWorker(t, "w0", fine("new"))
+	if err := r.SetWorkers([]discovery.Worker{moved.entry(), other.entry()}); err != nil {
+		t.Fatal(err)
+	}
+	if p := r.send("s"); p.body != "w1" { // round robin: w0 had the last turn
+		t.Errorf("the session followed the name to %s", p.body)
+	}
+}

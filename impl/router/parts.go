@@ -1,0 +1,113 @@
+// Package router is the reference router: OpenAI-compatible HTTP in, one worker
+// of the fleet behind, byte-exact streaming in between. It assembles parts that
+// are each one small interface or function, so that any one of them can be
+// wrapped or replaced from outside without touching the others.
+package router
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/routeproof/routeproof/impl/affinity"
+	"github.com/routeproof/routeproof/impl/selection"
+)
+
+// Sessions finds the session a request belongs to.
+type Sessions interface {
+	// Session returns the session id, or "" if the request carries none.
+	Session(r *http.Request) string
+}
+
+// Models finds the model a request asks for.
+type Models interface {
+	// Model returns the canonical name of the model that the body names. known are
+	// the models that live workers serve, sorted; it is not to be changed. Errors
+	// are of type *Error: 400 for a body that cannot be read, 404 for a model that
+	// is not known.
+	Model(body []byte, known []string) (string, error)
+}
+
+// Relay hands a worker's response to the client.
+type Relay interface {
+	// Relay copies status, end-to-end headers and body, each part as soon as it is
+	// there. An error means that the client has not got all of it: the router then
+	// cuts the client's connection, because a clean end would be a lie.
+	Relay(w http.ResponseWriter, resp *http.Response) error
+}
+
+// Failover says what becomes of a request and its session after an attempt. It
+// is a pure function.
+type Failover func(Outcome) Decision
+
+// Upstream derives the context of a worker request from the client's. The
+// derived one must end when the client's does, so that a client that leaves
+// frees the worker at once.
+type Upstream func(client context.Context) (context.Context, context.CancelFunc)
+
+// Parts are what a Router is made of.
+type Parts struct {
+	Sessions  Sessions
+	Models    Models
+	Affinity  affinity.Coordinator // nil turns affinity off; workers are named by fleet keys, opaque to it
+	Policy    selection.Policy
+	Transport http.RoundTripper // one attempt at one worker; it must not retry by itself
+	Relay     Relay
+	Failover  Failover
+	Context   Upstream
+	Log       *slog.Logger
+}
+
+// DefaultParts makes the reference's parts for a config, or returns Validate's
+// error. Affinity is nil when IdleTTL is 0; the log goes nowhere.
+func DefaultParts(cfg Config) (Parts, error) {
+	if err := cfg.Validate(); err != nil {
+		return Parts{}, err
+	}
+	cfg = cfg.withDefaults()
+	policy, err := selection.ByName(cfg.Policy, cfg.Seed)
+	if err != nil {
+		return Parts{}, err
+	}
+	p := Parts{
+		Sessions:  HeaderSessions(cfg.SessionHeaders),
+		Models:    BodyModels{},
+		Policy:    policy,
+		Transport: NewTransport(cfg.HeaderTimeout),
+		Relay:     StreamRelay{},
+		Failover:  DefaultFailover,
+		Context:   context.WithCancel,
+		Log:       slog.New(slog.DiscardHandler),
+	}
+	if cfg.IdleTTL != 0 {
+		table, err := affinity.New(cfg.affinity(), affinity.SystemClock{})
+		if err != nil {
+			return Parts{}, err
+		}
+		p.Affinity = table
+	}
+	return p, nil
+}
+
+// missing names the first part that is absent but needed, or "".
+func (p Parts) missing() string {
+	switch {
+	case p.Sessions == nil:
+		return "Sessions"
+	case p.Models == nil:
+		return "Models"
+	case p.Policy == nil:
+		return "Policy"
+	case p.Transport == nil:
+		return "Transport"
+	case p.Relay == nil:
+		return "Relay"
+	case p.Failover == nil:
+		return "Failover"
+	case p.Context == nil:
+		return "Context"
+	case p.Log == nil:
+		return "Log"
+	}
+	return ""
+}

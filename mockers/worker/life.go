@@ -1,0 +1,82 @@
+package worker
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+
+	"github.com/routeproof/routeproof/mockers/netfault"
+)
+
+// life is one incarnation of a worker. A connection belongs to the life that
+// accepted it, so a request that was under way at a crash can never count for
+// the next incarnation.
+type life struct {
+	incarnation int
+	ctx         context.Context // ends with the life
+	end         context.CancelFunc
+
+	mu      sync.Mutex
+	dead    bool
+	running int
+	idle    chan struct{} // closed once dead and nothing runs
+}
+
+func newLife(incarnation int) *life {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &life{incarnation: incarnation, ctx: ctx, end: cancel, idle: make(chan struct{})}
+}
+
+// enter admits a request; false means that the life is over.
+func (l *life) enter() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dead {
+		return false
+	}
+	l.running++
+	return true
+}
+
+func (l *life) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.running--
+	if l.dead && l.running == 0 {
+		close(l.idle)
+	}
+}
+
+// kill ends the life: nothing enters any more, and everything inside is told.
+func (l *life) kill() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dead {
+		return
+	}
+	l.dead = true
+	l.end()
+	if l.running == 0 {
+		close(l.idle)
+	}
+}
+
+func (l *life) load() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.running
+}
+
+type lifeKey struct{}
+
+func (w *Worker) connContext(ctx context.Context, c net.Conn) context.Context {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return context.WithValue(netfault.ConnContext(ctx, c), lifeKey{}, w.life)
+}
+
+func lifeOf(r *http.Request) *life {
+	l, _ := r.Context().Value(lifeKey{}).(*life)
+	return l
+}

@@ -1,0 +1,93 @@
+package affinity
+
+import (
+	"context"
+	"time"
+
+	"github.com/routeproof/routeproof/suites/bench"
+	"github.com/routeproof/routeproof/suites/judge"
+	"github.com/routeproof/routeproof/suites/judge/stats"
+)
+
+// shortTTL is the manifest variant whose idle time a case can wait out.
+const shortTTL = "shortTTL"
+
+// AFF006Slides: turns half an idle time apart, for longer than two of them.
+func (Cases) AFF006Slides() bench.Case {
+	const sessions, turns = 24, 6
+	return bench.Case{
+		ID:          "AFF-006/slides",
+		Stimulus:    "24 sessions with a turn every half of the idle time, for two and a half idle times",
+		Requirement: "every session stays on its worker",
+		Variant:     shortTTL, Cost: 3 * time.Second, Limit: time.Minute,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			for t := range turns {
+				if t > 0 {
+					r.Pause(ctx, r.IdleTTL()/2)
+				}
+				r.Parallel(sessions, 8, func(s int) {
+					r.Do(ctx, bench.Req{Session: r.SessionID(s), Turn: t}.In(bench.Shapes()[(s+t)%8]))
+				})
+			}
+			return nil
+		},
+		Judge: judge.All(judge.Served(sessions*turns), judge.Slides(sessions/2)),
+	}
+}
+
+// AFF006Lapses: sessions that were idle for longer than the idle time.
+func (Cases) AFF006Lapses() bench.Case {
+	k := must(stats.AllSame(1e-6, bench.DefaultWorkers)) + 4
+	return bench.Case{
+		ID:          "AFF-006/lapses",
+		Stimulus:    "sessions that pause for one and a half idle times and half a second",
+		Requirement: "they are placed like new ones: not all go back to the worker they had",
+		Variant:     shortTTL, Cost: 2 * time.Second, Limit: time.Minute,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			for _, s := range r.Rand().Perm(k) {
+				r.Do(ctx, bench.Req{Session: r.SessionID(s), Phase: "first"}.In(bench.Shapes()[s%8]))
+			}
+			r.Pause(ctx, r.IdleTTL()*3/2+500*time.Millisecond)
+			// Another order, and keyless requests between, keep a rotation out of step.
+			for _, s := range r.Rand().Perm(k) {
+				for range r.Rand().IntN(4) {
+					r.Do(ctx, bench.Req{Phase: "between"})
+				}
+				r.Do(ctx, bench.Req{Session: r.SessionID(s), Turn: 1, Phase: "lapsed"}.In(bench.Shapes()[(s+1)%8]))
+			}
+			return nil
+		},
+		Judge: judge.All(judge.Served(k, "first"), judge.Served(k, "lapsed"),
+			judge.Replaced(judge.ByPhase, k, "first", "lapsed", "a session that was idle for too long to be placed like a new one")),
+	}
+}
+
+// AFF007InFlight: a stream that outlasts the idle time, with a turn beside it and one after it.
+func (Cases) AFF007InFlight() bench.Case {
+	const sessions = 16
+	return bench.Case{
+		ID:          "AFF-007/in-flight",
+		Stimulus:    "sessions with a request that runs for one and a half idle times, a turn just before its end and one just after",
+		Requirement: "all are at one worker",
+		Variant:     shortTTL, Cost: 2 * time.Second, Limit: time.Minute,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			r.Parallel(sessions, sessions, func(s int) {
+				id := r.SessionID(s)
+				r.Do(ctx, bench.Req{Session: id}.In(bench.Shapes()[(s+3)%8]))
+				q := bench.Req{Key: r.Key(), Session: id, Turn: 1, Deadline: 2*r.IdleTTL() + bench.RequestDeadline}.In(bench.Shapes()[s%8])
+				h := r.Plan(q.Key, bench.Plan{HoldFinish: true})
+				long := r.Start(ctx, q)
+				r.Arrived(ctx, q.Key, 2*time.Second)
+				r.Pause(ctx, r.IdleTTL()*3/2)
+				if s%2 == 0 {
+					r.Do(ctx, bench.Req{Session: id, Turn: 2}.In(bench.Shapes()[(s+1)%8]))
+				}
+				h.Release()
+				long.Wait()
+				r.Do(ctx, bench.Req{Session: id, Turn: 3}.In(bench.Shapes()[(s+2)%8]))
+			})
+			return nil
+		},
+		Judge: judge.All(judge.Served(2*sessions), judge.Sticks(sessions), judge.Placed(sessions-2)),
+	}
+}

@@ -1,0 +1,53 @@
+// Package bench holds what one case works with: the target, the mock fleet,
+// clients, and the history that they write. It launches and restores, drives
+// and records; it never judges.
+package bench
+
+import (
+	"context"
+	"time"
+
+	"github.com/routeproof/routeproof/suites/judge"
+)
+
+// Case checks a clause: Drive makes a history, Judge reads it.
+type Case struct {
+	ID          string // clause ID, slash, a name: "AFF-001/turns"
+	Stimulus    string // one line: what is done
+	Requirement string // one line: what must be seen
+	Workers     int    // fleet size at the start; 0 = 4
+	Variant     string // manifest variant the target must run in; "" = as written
+	// Alone asks for a target and a fleet of its own. A case that breaks workers or
+	// rewires them needs it; one that only sends requests shares them.
+	Alone bool
+	// Limit ends the case; 0 = 20 s. What did not happen by then is judged as not having happened.
+	Limit time.Duration
+	// Cost is the expected duration, for balancing shards; 0 = 500 ms.
+	Cost  time.Duration
+	Drive func(ctx context.Context, r *Run) error // an error is the harness's own
+	Judge judge.Judge
+}
+
+// Clause is the ID of the clause that the case checks.
+func (c Case) Clause() string { return c.ID[:len("AAA-000")] }
+
+// DefaultWorkers and DefaultLimit stand in for a case's zero values.
+const (
+	DefaultWorkers = 4
+	DefaultLimit   = 20 * time.Second
+	DefaultCost    = 500 * time.Millisecond
+)
+
+// Normal fills in a case's zero values.
+func (c Case) Normal() Case {
+	if c.Workers == 0 {
+		c.Workers = DefaultWorkers
+	}
+	if c.Limit == 0 {
+		c.Limit = DefaultLimit
+	}
+	if c.Cost == 0 {
+		c.Cost = DefaultCost
+	}
+	return c
+}

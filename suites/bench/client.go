@@ -1,0 +1,268 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/routeproof/routeproof/mockers/ledger"
+	"github.com/routeproof/routeproof/suites/history"
+)
+
+// Limits of what a client reads, so that no target can fill memory.
+const (
+	maxAnswer  = 16 << 20 // bytes of a body before it is cut off as oversize
+	maxHeaders = 1 << 20
+	maxData    = 256 // bytes of an event's data that a history keeps
+)
+
+// client sends requests to the target. Fresh connections are closed after one
+// request, kept ones are pooled per client.
+type client struct {
+	base    string
+	kept    *http.Transport
+	now     func() time.Duration
+	carrier carrier
+}
+
+func newClient(base string, now func() time.Duration, c carrier) *client {
+	return &client{base: base, kept: newTransport(), now: now, carrier: c}
+}
+
+func newTransport() *http.Transport {
+	return &http.Transport{
+		DialContext:            (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+		DisableCompression:     true, // bytes are compared as sent
+		MaxIdleConnsPerHost:    256,
+		MaxResponseHeaderBytes: maxHeaders,
+	}
+}
+
+// Pending is a request under way.
+type Pending struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+
+	mu      sync.Mutex
+	changed chan struct{} // closed and replaced at every change of req
+	req     history.Request
+	left    bool
+}
+
+// Cancel makes the client leave: its connection closes at once.
+func (p *Pending) Cancel() {
+	p.mu.Lock()
+	p.left = true
+	p.mu.Unlock()
+	p.cancel()
+}
+
+// Wait blocks until the request has ended and returns it. It always ends: every
+// request has a deadline.
+func (p *Pending) Wait() history.Request {
+	<-p.done
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.req
+}
+
+// Peek copies what is known of the request so far.
+func (p *Pending) Peek() history.Request {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.req
+}
+
+// Ended is closed when the request has ended.
+func (p *Pending) Ended() <-chan struct{} { return p.done }
+
+// AwaitEvents blocks until the client has seen n events, the request has ended,
+// or max has passed; it says whether n were seen.
+func (p *Pending) AwaitEvents(ctx context.Context, n int, max time.Duration) bool {
+	ctx, stop := context.WithTimeout(ctx, max)
+	defer stop()
+	for {
+		p.mu.Lock()
+		seen, changed := len(p.req.Events), p.changed
+		p.mu.Unlock()
+		if seen >= n {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-p.done:
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			return len(p.req.Events) >= n
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+func (p *Pending) update(f func(r *history.Request)) {
+	p.mu.Lock()
+	f(&p.req)
+	close(p.changed)
+	p.changed = make(chan struct{})
+	p.mu.Unlock()
+}
+
+// start sends q. The returned request ends by itself within its deadline.
+func (c *client) start(ctx context.Context, q Req) (*Pending, error) {
+	path, header, body, err := q.render(c.carrier)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, q.Deadline)
+	hr, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		cancel()
+		return nil, fmt.Errorf("request to %s%s: %w", c.base, path, err)
+	}
+	hr.Header = header
+	sum := sha256.Sum256(body)
+	p := &Pending{cancel: cancel, done: make(chan struct{}), changed: make(chan struct{})}
+	p.req = history.Request{
+		Key: q.Key, Session: q.Session, Turn: q.Turn, Phase: q.Phase, Endpoint: q.Endpoint, Stream: q.Stream,
+		Kept: q.Kept, Model: q.Model, Path: path, SentHeader: header.Clone(), SentBodySHA256: hex.EncodeToString(sum[:]),
+		SentBodyBytes: int64(len(body)), Sent: c.now(), HeadersAt: history.Unset, Ended: history.Unset,
+	}
+	if len(body) <= ledger.KeepBody {
+		p.req.SentBody = body
+	}
+	go func() {
+		defer close(p.done)
+		defer cancel()
+		tr := c.kept
+		if !q.Kept {
+			tr = newTransport()
+			defer tr.CloseIdleConnections()
+		}
+		end, cause := p.run(c.now, tr, hr)
+		p.update(func(r *history.Request) {
+			r.Ended, r.End = c.now(), end
+			if p.left && end != history.Complete {
+				r.End = history.Cancelled
+			} else if errors.Is(ctx.Err(), context.DeadlineExceeded) && end != history.Complete {
+				r.End = history.Timeout
+			} else if ctx.Err() != nil && end != history.Complete {
+				r.End = history.Timeout // the case's own limit
+			}
+			if cause != nil {
+				r.Err = cause.Error()
+			}
+		})
+	}()
+	return p, nil
+}
+
+// run makes the round trip and reads the answer.
+func (p *Pending) run(now func() time.Duration, tr *http.Transport, hr *http.Request) (history.End, error) {
+	resp, err := tr.RoundTrip(hr)
+	if err != nil {
+		if strings.Contains(err.Error(), "malformed") || strings.Contains(err.Error(), "exceeded") {
+			return history.Malformed, err
+		}
+		return history.Failed, err
+	}
+	defer resp.Body.Close()
+	p.update(func(r *history.Request) {
+		r.HeadersAt, r.Status, r.Header = now(), resp.StatusCode, resp.Header
+	})
+	sum := sha256.New()
+	body := &tee{r: resp.Body, each: func(b []byte) {
+		sum.Write(b)
+		p.mu.Lock()
+		p.req.BodyBytes += int64(len(b))
+		if room := ledger.KeepBody - len(p.req.Body); room > 0 {
+			p.req.Body = append(p.req.Body, b[:min(room, len(b))]...)
+		}
+		p.mu.Unlock()
+	}}
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		err = p.events(now, body)
+	} else {
+		_, err = io.Copy(io.Discard, body)
+	}
+	p.update(func(r *history.Request) { r.BodySHA256 = hex.EncodeToString(sum.Sum(nil)) })
+	switch {
+	case err == nil:
+		return history.Complete, nil
+	case errors.Is(err, errOversize):
+		return history.Oversize, err
+	case errors.Is(err, io.ErrUnexpectedEOF), isReset(err):
+		return history.Truncated, err
+	default:
+		return history.Malformed, err
+	}
+}
+
+func isReset(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op)
+}
+
+// events reads server-sent events line by line and notes each one's arrival at
+// the blank line that ends it.
+func (p *Pending) events(now func() time.Duration, body io.Reader) error {
+	in := bufio.NewReaderSize(body, 64<<10)
+	var data []byte
+	var has bool
+	for {
+		line, err := in.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			err = nil // a long line is read in pieces; only its start is kept
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+		text := bytes.TrimRight(line, "\r\n")
+		switch {
+		case bytes.HasPrefix(text, []byte("data:")):
+			data = append(data, bytes.TrimPrefix(text[len("data:"):], []byte(" "))...)
+			has = true
+		case len(text) == 0 && has:
+			whole := string(data)
+			p.update(func(r *history.Request) {
+				r.Events = append(r.Events, history.Event{At: now(), Data: whole[:min(len(whole), maxData)]})
+				r.Done = r.Done || whole == "[DONE]"
+			})
+			data, has = data[:0], false
+		}
+		if len(data) > maxAnswer {
+			return errOversize
+		}
+	}
+}
+
+var errOversize = fmt.Errorf("the answer is longer than %d bytes; reading stopped", maxAnswer)
+
+// tee shows every byte read to each, and stops at maxAnswer.
+type tee struct {
+	r    io.Reader
+	n    int
+	each func([]byte)
+}
+
+func (t *tee) Read(b []byte) (int, error) {
+	n, err := t.r.Read(b)
+	t.each(b[:n])
+	if t.n += n; t.n > maxAnswer {
+		return n, errOversize
+	}
+	return n, err
+}

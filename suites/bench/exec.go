@@ -1,0 +1,186 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/routeproof/routeproof/suites/history"
+	"github.com/routeproof/routeproof/suites/judge"
+	"github.com/routeproof/routeproof/suites/report"
+	"github.com/routeproof/routeproof/suites/target"
+)
+
+// Outcome is what became of one case.
+type Outcome struct {
+	Verdict report.Verdict // pass, fail, error or inconclusive
+	Finding judge.Finding
+	Detail  string // why error or inconclusive
+	// Target is set when the target could not be started, could not be reached or
+	// died: then the run as a whole has a problem beside the verdict.
+	Target   error
+	LogTail  string // the end of the target's output, unless the case passed
+	Started  time.Time
+	Duration time.Duration
+}
+
+// Pool runs cases one after another, on shared benches where they allow it.
+type Pool struct {
+	env    Env
+	shared map[shareKey]*Bench
+}
+
+type shareKey struct {
+	variant string
+	workers int
+}
+
+// NewPool makes an empty pool. Close it.
+func NewPool(env Env) *Pool { return &Pool{env: env, shared: map[shareKey]*Bench{}} }
+
+// Close ends all shared benches.
+func (p *Pool) Close() error {
+	var errs []error
+	for k, b := range p.shared {
+		errs = append(errs, b.Close())
+		delete(p.shared, k)
+	}
+	return errors.Join(errs...)
+}
+
+// Exec runs one case: open, drive, save the evidence, judge, tear down. save is
+// called before tear-down, and not at all if nothing could be driven. Exec comes
+// back within the case's limit and the times that opening and closing may take.
+func (p *Pool) Exec(ctx context.Context, c Case, seed uint64, save func(*history.History) error) (out Outcome) {
+	out.Started = time.Now()
+	defer func() { out.Duration = time.Since(out.Started) }()
+	b, err := p.open(ctx, c)
+	if err != nil {
+		return opened(out, err)
+	}
+	keep := p.shares(c)
+	defer func() {
+		if keep && out.Verdict != report.Error && out.Target == nil {
+			if err := b.Restore(ctx); err == nil {
+				return
+			}
+		}
+		// A bench that cannot be restored is not shared any more; the next case gets a new one.
+		for k, s := range p.shared {
+			if s == b {
+				delete(p.shared, k)
+			}
+		}
+		if err := b.Close(); err != nil && out.Verdict == report.Pass {
+			out.Verdict, out.Detail = report.Error, fmt.Sprintf("tear-down failed: %v", err)
+		}
+	}()
+	drive(ctx, b, c, seed, save, &out)
+	if out.Verdict != report.Pass {
+		out.LogTail = b.LogTail(20)
+	}
+	return out
+}
+
+// opened classifies a bench that did not come up.
+func opened(out Outcome, err error) Outcome {
+	var gone *target.UnreachableError
+	var busy *target.PortInUseError
+	if errors.As(err, &gone) || errors.As(err, &busy) {
+		out.Verdict, out.Target = report.Fail, err
+		out.Finding.Violations = []judge.Violation{{Expected: "a target that starts and becomes ready", Observed: err.Error()}}
+		return out
+	}
+	out.Verdict, out.Detail = report.Error, err.Error()
+	return out
+}
+
+// drive runs the case on its bench and judges what came of it.
+func drive(ctx context.Context, b *Bench, c Case, seed uint64, save func(*history.History) error, out *Outcome) {
+	limited, cancel := context.WithTimeout(ctx, c.Limit)
+	defer cancel()
+	r := b.Begin(c, seed)
+	err := protect(func() error { return c.Drive(limited, r) })
+	h, own := r.Finish()
+	err = errors.Join(err, own)
+	if save != nil {
+		if saved := save(h); saved != nil {
+			err = errors.Join(err, fmt.Errorf("save the evidence: %w", saved))
+		}
+	}
+	var unapplied *target.ApplyError
+	switch died := b.Died(); {
+	case ctx.Err() != nil:
+		out.Verdict, out.Detail = report.Error, "interrupted"
+	case died != nil:
+		out.Verdict, out.Target = report.Fail, died
+		out.Finding.Violations = []judge.Violation{{Expected: "a target that lives through the case", Observed: died.Error()}}
+	case errors.As(err, &unapplied):
+		out.Verdict = report.Fail
+		out.Finding.Violations = []judge.Violation{{Expected: fmt.Sprintf("a change of workers taken over within %v", b.env.Manifest.Timeouts.Convergence), Observed: unapplied.Error()}}
+	case err != nil:
+		out.Verdict, out.Detail = report.Error, err.Error()
+	default:
+		out.Finding, out.Detail = judged(c, h)
+		out.Verdict = verdict(out.Finding, out.Detail)
+	}
+}
+
+// judged guards against a history that nobody wrote and a judge that panics.
+func judged(c Case, h *history.History) (f judge.Finding, detail string) {
+	if len(h.Requests) == 0 {
+		return f, errNoLedger.Error()
+	}
+	if err := protect(func() error { f = c.Judge(h); return nil }); err != nil {
+		return f, err.Error()
+	}
+	return f, ""
+}
+
+func verdict(f judge.Finding, detail string) report.Verdict {
+	switch {
+	case detail != "":
+		return report.Error
+	case len(f.Violations) > 0:
+		return report.Fail
+	case f.Inconclusive != "":
+		return report.Inconclusive
+	default:
+		return report.Pass
+	}
+}
+
+// protect turns a panic into the harness's own error.
+func protect(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return f()
+}
+
+// shares says whether the case runs on a shared bench. An external target is
+// one and the same for all cases.
+func (p *Pool) shares(c Case) bool { return !c.Alone || p.env.Manifest.Launch.External }
+
+func (p *Pool) open(ctx context.Context, c Case) (*Bench, error) {
+	key := shareKey{c.Variant, c.Workers}
+	if !p.shares(c) {
+		return Open(ctx, p.env, c.Variant, c.Workers)
+	}
+	if b := p.shared[key]; b != nil {
+		if b.Died() == nil {
+			return b, nil
+		}
+		delete(p.shared, key)
+		_ = b.Close() // it died in a case that has said so
+	}
+	b, err := Open(ctx, p.env, c.Variant, c.Workers)
+	if err == nil {
+		p.shared[key] = b
+	}
+	return b, err
+}

@@ -1,0 +1,346 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/routeproof/routeproof/mockers/ledger"
+	"github.com/routeproof/routeproof/mockers/worker"
+	"github.com/routeproof/routeproof/suites/history"
+)
+
+// Run is one case at work on a bench. Its methods record everything; the first
+// error of the harness itself is kept and ends up as the case's verdict, so
+// drives need not check each call.
+type Run struct {
+	bench  *Bench
+	c      Case
+	seed   uint64
+	prefix string
+	from   int // ledger position at the start
+	client *client
+	rnd    *rand.Rand
+
+	mu       sync.Mutex
+	n        int
+	pending  []*Pending
+	handles  []*Handle
+	planned  []string
+	marks    []history.Mark
+	err      error
+	starters []string // workers wired at the start
+}
+
+// Begin isolates a case on the bench: own keys, own sessions, own part of the ledger.
+func (b *Bench) Begin(c Case, seed uint64) *Run {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s/%d", c.ID, seed)
+	cr := b.env.Manifest.Session.Carrier
+	return &Run{
+		bench: b, c: c, seed: seed, prefix: fmt.Sprintf("%08x", uint32(h.Sum64())), from: b.fleet.Ledger().Len(),
+		client:   newClient(b.running.BaseURL(), b.fleet.Ledger().Now, carrier{header: cr.Header, body: cr.Body, cookie: cr.Cookie}),
+		rnd:      rand.New(rand.NewPCG(seed, h.Sum64())),
+		starters: slices.Clone(b.wired),
+	}
+}
+
+// Rand is the case's own seeded source. Drives use it from one goroutine.
+func (r *Run) Rand() *rand.Rand { return r.rnd }
+
+// IdleTTL is the idle time that the manifest declares for this variant.
+func (r *Run) IdleTTL() time.Duration { return r.bench.session.IdleTTL }
+
+// Convergence is the longest time the target may take to follow a change.
+func (r *Run) Convergence() time.Duration { return r.bench.env.Manifest.Timeouts.Convergence }
+
+// Workers lists the ids wired to the target now.
+func (r *Run) Workers() []string { return slices.Clone(r.bench.wired) }
+
+// SessionID makes an id that no other case uses.
+func (r *Run) SessionID(i int) string { return fmt.Sprintf("s-%s-%d", r.prefix, i) }
+
+// Key makes the next join key, for requests that are planned before they are sent.
+func (r *Run) Key() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.n++
+	return fmt.Sprintf("%s-%d", r.prefix, r.n)
+}
+
+// Plan steers the request that will carry key, at whichever worker it reaches.
+func (r *Run) Plan(key string, p Plan) *Handle {
+	h, err := r.bench.fleet.Plan(key, p)
+	if err != nil {
+		r.Fail(err)
+		h, _ = new(worker.Plans).Set(key, Plan{}) // steers nothing; the case is an error already
+		return h
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.planned = append(r.planned, key)
+	r.handles = append(r.handles, h)
+	return h
+}
+
+// Start sends a request and comes back at once.
+func (r *Run) Start(ctx context.Context, q Req) *Pending {
+	if q.Key == "" {
+		q.Key = r.Key()
+	}
+	if q.Endpoint == "" {
+		q.Endpoint = history.Chat
+	}
+	if q.Model == "" {
+		q.Model = r.bench.env.Manifest.Models[0]
+	}
+	if q.Tokens == 0 {
+		q.Tokens = 4
+	}
+	if q.Deadline == 0 {
+		q.Deadline = RequestDeadline
+	}
+	p, err := r.client.start(ctx, q)
+	if err != nil {
+		r.Fail(err)
+		p = &Pending{cancel: func() {}, done: make(chan struct{}), changed: make(chan struct{})}
+		p.req = history.Request{Key: q.Key, End: history.Failed, Err: err.Error()}
+		close(p.done)
+	}
+	r.mu.Lock()
+	r.pending = append(r.pending, p)
+	r.mu.Unlock()
+	return p
+}
+
+// Do sends a request and waits for its end.
+func (r *Run) Do(ctx context.Context, q Req) history.Request { return r.Start(ctx, q).Wait() }
+
+// Together sends all requests at once and waits for their ends.
+func (r *Run) Together(ctx context.Context, qs []Req) []history.Request {
+	all := make([]*Pending, len(qs))
+	for i, q := range qs {
+		all[i] = r.Start(ctx, q)
+	}
+	out := make([]history.Request, len(qs))
+	for i, p := range all {
+		out[i] = p.Wait()
+	}
+	return out
+}
+
+// Parallel runs f for 0..n-1, width at a time.
+func (r *Run) Parallel(n, width int, f func(i int)) {
+	var g errgroup.Group
+	g.SetLimit(width)
+	for i := range n {
+		g.Go(func() error { f(i); return nil })
+	}
+	_ = g.Wait() // f returns nothing that could fail
+}
+
+// Fail keeps the harness's first own error.
+func (r *Run) Fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// Mark notes in the history what the harness does.
+func (r *Run) Mark(what, worker, text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.marks = append(r.marks, history.Mark{At: r.bench.fleet.Ledger().Now(), What: what, Worker: worker, Text: text})
+}
+
+// Fault sets a worker's misbehaviour, from now until the case ends.
+func (r *Run) Fault(id string, f Fault) {
+	r.Mark("fault", id, fmt.Sprint(f))
+	if err := r.bench.fleet.Worker(id).SetFault(f); err != nil {
+		r.Fail(fmt.Errorf("set fault %v on worker %s: %w", f, id, err))
+	}
+}
+
+// Crash kills a worker: its connections are reset, its port refuses.
+func (r *Run) Crash(id string) {
+	r.Mark("crash", id, "")
+	r.bench.fleet.Worker(id).Crash()
+}
+
+// Join adds a worker to the fleet and wires it; its id is empty if that failed.
+func (r *Run) Join(ctx context.Context) string {
+	w, err := r.bench.fleet.Add()
+	if err != nil {
+		r.Fail(fmt.Errorf("add a worker: %w", err))
+		return ""
+	}
+	r.apply(ctx, append(r.Workers(), w.ID()), "join", w.ID())
+	return w.ID()
+}
+
+// Leave unwires a worker, which goes on running.
+func (r *Run) Leave(ctx context.Context, id string) {
+	r.apply(ctx, slices.DeleteFunc(r.Workers(), func(w string) bool { return w == id }), "leave", id)
+}
+
+func (r *Run) apply(ctx context.Context, ids []string, what, id string) {
+	r.Mark(what, id, "begins")
+	r.client.kept.CloseIdleConnections() // a reload may close them under a request: not this clause's matter
+	if err := r.bench.apply(ctx, ids); err != nil {
+		r.Fail(err)
+	}
+	r.client.kept.CloseIdleConnections()
+	r.Mark(what, id, "verified")
+}
+
+// Served is the worker of the last attempt that carried key, or "".
+func (r *Run) Served(key string) (id string) {
+	r.look(func(a *ledger.Attempt) {
+		if a.Key == key {
+			id = a.Worker
+		}
+	})
+	return id
+}
+
+// EachServed visits, for every attempt of the case so far, its key and worker.
+func (r *Run) EachServed(f func(key, worker string)) {
+	r.look(func(a *ledger.Attempt) {
+		if strings.HasPrefix(a.Key, r.prefix) {
+			f(a.Key, a.Worker)
+		}
+	})
+}
+
+// look visits the ledger's attempts since the case began.
+func (r *Run) look(f func(*ledger.Attempt)) {
+	// A predicate that holds at once makes Wait a read under the ledger's lock.
+	_ = r.bench.fleet.Ledger().Wait(context.Background(), func(v ledger.View) bool {
+		v.Each(r.from, func(a *ledger.Attempt) bool { f(a); return true })
+		return true
+	})
+}
+
+// Await blocks until the ledger satisfies pred or max has passed; it says which.
+func (r *Run) Await(ctx context.Context, max time.Duration, pred func(each func(func(*ledger.Attempt))) bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, max)
+	defer cancel()
+	return r.bench.fleet.Ledger().Wait(ctx, func(v ledger.View) bool {
+		return pred(func(f func(*ledger.Attempt)) {
+			v.Each(r.from, func(a *ledger.Attempt) bool { f(a); return true })
+		})
+	}) == nil
+}
+
+// Arrived waits until a worker has the request that carries key.
+func (r *Run) Arrived(ctx context.Context, key string, max time.Duration) bool {
+	return r.Await(ctx, max, func(each func(func(*ledger.Attempt))) (ok bool) {
+		each(func(a *ledger.Attempt) { ok = ok || a.Key == key })
+		return ok
+	})
+}
+
+// AwaitAbort waits until every worker that has the request has seen its client leave.
+func (r *Run) AwaitAbort(ctx context.Context, key string, max time.Duration) bool {
+	return r.Await(ctx, max, func(each func(func(*ledger.Attempt))) bool {
+		all, n := true, 0
+		each(func(a *ledger.Attempt) {
+			if a.Key == key {
+				n++
+				all = all && a.AbortSeen != ledger.Unset
+			}
+		})
+		return all && n > 0
+	})
+}
+
+// Pause waits for a stretch of the clause's own time (an idle time, a spacing);
+// it is no way to wait for the target.
+func (r *Run) Pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// Finish ends what still runs and returns the history with the harness's own
+// first error. No request outlives it.
+func (r *Run) Finish() (*history.History, error) {
+	r.mu.Lock()
+	pending, handles, planned := slices.Clone(r.pending), r.handles, r.planned
+	r.mu.Unlock()
+	for _, p := range pending {
+		select {
+		case <-p.done:
+		default:
+			p.Cancel()
+		}
+	}
+	h := &history.History{
+		Case: r.c.ID, Seed: r.seed, Workers: r.starters, Convergence: r.Convergence(), Marks: r.marks,
+		Session: history.Session{Kind: r.bench.session.Kind, IdleTTL: r.bench.session.IdleTTL},
+	}
+	for _, p := range pending {
+		h.Requests = append(h.Requests, p.Wait())
+	}
+	r.client.kept.CloseIdleConnections()
+	for i, x := range handles {
+		x.Finish()
+		r.bench.fleet.Unplan(planned[i])
+	}
+	slices.SortStableFunc(h.Requests, func(a, b history.Request) int { return int(a.Sent - b.Sent) })
+	r.quiesce()
+	for _, a := range r.bench.fleet.Ledger().Snapshot(r.from) {
+		if strings.HasPrefix(a.Key, r.prefix) {
+			h.Attempts = append(h.Attempts, a)
+		} else {
+			h.Foreign++
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return h, r.err
+}
+
+// quiesce gives the workers a moment to write down how the last attempts ended:
+// a client may have its whole answer before its worker has made that note.
+func (r *Run) quiesce() {
+	ctx, cancel := context.WithTimeout(context.Background(), quiesceLimit)
+	defer cancel()
+	// An attempt that goes on in spite of its client is a finding, not a reason to wait longer.
+	_ = r.bench.fleet.Ledger().Wait(ctx, func(v ledger.View) bool {
+		quiet := true
+		v.Each(r.from, func(a *ledger.Attempt) bool {
+			quiet = a.End != ledger.Running || !strings.HasPrefix(a.Key, r.prefix)
+			return quiet
+		})
+		return quiet
+	})
+}
+
+const quiesceLimit = time.Second
+
+// errNoLedger guards against a history that nobody wrote.
+var errNoLedger = errors.New("the case sent no request")
+
+func running(v ledger.View) (n int) {
+	v.Each(0, func(a *ledger.Attempt) bool {
+		if a.End == ledger.Running {
+			n++
+		}
+		return true
+	})
+	return n
+}

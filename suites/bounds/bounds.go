@@ -1,0 +1,95 @@
+// Package bounds holds the cases of area BND. Each method of Cases is one case.
+package bounds
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/routeproof/routeproof/suites/bench"
+	"github.com/routeproof/routeproof/suites/judge"
+)
+
+// Cases are the cases of area BND.
+type Cases struct{}
+
+// idLimit is the longest session id, in bytes (clause BND-001).
+const idLimit = 256
+
+// BND001IDs: ids at the limit and beyond it.
+func (Cases) BND001IDs() bench.Case {
+	lengths := []int{257, 258, 300, 512, 1024, 4096}
+	return bench.Case{
+		ID:          "BND-001/session-id",
+		Stimulus:    "session ids of 255 and 256 bytes, three turns each; ids of 257 to 4,096 bytes, in every shape",
+		Requirement: "the short ones stick, the long ones are refused with 4xx and reach no worker",
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			for i := range 12 {
+				id := pad(r.SessionID(i), idLimit-i%2)
+				for t := range 3 {
+					r.Do(ctx, bench.Req{Session: id, Turn: t, Phase: "allowed"}.In(bench.Shapes()[(i+t)%8]))
+				}
+			}
+			for _, s := range bench.Shapes() {
+				for j, n := range lengths {
+					r.Do(ctx, bench.Req{Session: pad(r.SessionID(100+j), n), Phase: "too long"}.In(s))
+				}
+			}
+			return nil
+		},
+		Judge: judge.All(judge.Served(36, "allowed"), judge.Sticks(12, "allowed"), judge.Placed(10, "allowed"), judge.Refused("too long")),
+	}
+}
+
+func pad(id string, n int) string { return id + strings.Repeat("z", n-len(id)) }
+
+// BND002Prompts: bodies of a mebibyte.
+func (Cases) BND002Prompts() bench.Case {
+	const size = 1 << 20
+	return bench.Case{
+		ID:          "BND-002/large-prompt",
+		Stimulus:    "prompts of 1 MiB in every shape, keyless and in a session",
+		Requirement: "each reaches a worker whole and is answered",
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			prompt := strings.Repeat("tokens and ", size/len("tokens and ")+1)
+			for i, s := range bench.Shapes() {
+				q := bench.Req{Prompt: prompt, Phase: "large"}.In(s)
+				if i%3 == 1 {
+					q.Session = r.SessionID(i)
+				}
+				r.Do(ctx, q)
+			}
+			return nil
+		},
+		Judge: judge.All(judge.Served(len(bench.Shapes()), "large"), judge.BodyWhole(size, "large"), judge.Dispatches(1, 1, "large")),
+	}
+}
+
+// BND003Streams: 64 streams, all open before any may go on.
+func (Cases) BND003Streams() bench.Case {
+	const n = 64
+	return bench.Case{
+		ID:          "BND-003/many-streams",
+		Stimulus:    "64 streams, none of which ends before all have shown their first event",
+		Requirement: "all show it, and all end whole",
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			ps, hs := make([]*bench.Pending, n), make([]*bench.Handle, n)
+			for i := range n {
+				q := bench.Req{Key: r.Key(), Stream: true, Phase: "stream", Endpoint: bench.FreshShapes()[i%4].Endpoint}
+				hs[i] = r.Plan(q.Key, bench.Plan{HoldFinish: true})
+				ps[i] = r.Start(ctx, q)
+			}
+			deadline := time.Now().Add(5 * time.Second)
+			for _, p := range ps {
+				p.AwaitEvents(ctx, 1, time.Until(deadline))
+			}
+			r.Mark("note", "", "releasing all streams")
+			for i := range n {
+				hs[i].Release()
+				ps[i].Wait()
+			}
+			return nil
+		},
+		Judge: judge.All(judge.Served(n, "stream"), judge.BeforeMark("releasing all streams", n, "stream")),
+	}
+}

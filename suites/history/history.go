@@ -1,0 +1,104 @@
+// Package history is the evidence of one case: what clients sent and saw, what
+// the workers' ledger holds, and what the harness did in between, all on the
+// ledger's clock. It is plain data with a JSON form, so that old evidence can
+// be judged again.
+package history
+
+import (
+	"time"
+
+	"github.com/routeproof/routeproof/mockers/ledger"
+)
+
+// Unset marks a time that has not come.
+const Unset = ledger.Unset
+
+// End says how a request ended, as the client saw it.
+type End string
+
+const (
+	Complete  End = "complete"  // a well-formed HTTP answer, to its last byte
+	Truncated End = "truncated" // headers came, then the connection broke before the body's end
+	Failed    End = "failed"    // the connection broke before headers, or could not be made
+	Malformed End = "malformed" // the answer was not HTTP
+	Oversize  End = "oversize"  // the answer passed the client's limit and was cut off by us
+	Timeout   End = "timeout"   // no end within the request's deadline
+	Cancelled End = "cancelled" // the client left on purpose
+)
+
+// Endpoints a client calls.
+const (
+	Chat        = "chat"        // POST /v1/chat/completions
+	Completions = "completions" // POST /v1/completions
+)
+
+// Event is one server-sent event as it reached the client.
+type Event struct {
+	At   time.Duration `json:"at"`
+	Data string        `json:"data"` // the data field, cut after 256 bytes
+}
+
+// Request is one client request and its answer.
+type Request struct {
+	Key      string `json:"key"`               // join key, unique in the run
+	Session  string `json:"session,omitempty"` // session id sent; empty = keyless
+	Turn     int    `json:"turn"`              // turn within the session, from 0
+	Phase    string `json:"phase"`             // the case's own name for the moment it was sent in
+	Endpoint string `json:"endpoint"`
+	Stream   bool   `json:"stream"`
+	Kept     bool   `json:"kept"` // sent over a kept-alive connection instead of a fresh one
+	Model    string `json:"model"`
+	Path     string `json:"path"` // path and query sent
+
+	SentHeader     map[string][]string `json:"sentHeader"`
+	SentBody       []byte              `json:"sentBody,omitempty"` // kept up to ledger.KeepBody
+	SentBodySHA256 string              `json:"sentBodySHA256"`
+	SentBodyBytes  int64               `json:"sentBodyBytes"`
+
+	Sent      time.Duration `json:"sent"`
+	HeadersAt time.Duration `json:"headersAt"`
+	Ended     time.Duration `json:"ended"`
+
+	Status     int                 `json:"status"` // 0 without headers
+	Header     map[string][]string `json:"header,omitempty"`
+	Body       []byte              `json:"body,omitempty"` // kept up to ledger.KeepBody
+	BodySHA256 string              `json:"bodySHA256,omitempty"`
+	BodyBytes  int64               `json:"bodyBytes"`
+	Events     []Event             `json:"events,omitempty"`
+	Done       bool                `json:"done"` // a stream's [DONE] was seen
+	End        End                 `json:"end"`
+	Err        string              `json:"err,omitempty"` // the client's error, for people
+}
+
+// OK says whether the client got a whole 2xx answer: for a stream, up to [DONE].
+func (r *Request) OK() bool {
+	return r.End == Complete && r.Status >= 200 && r.Status < 300 && (!r.Stream || r.Done)
+}
+
+// Mark is something the harness did: a fault set, a worker killed, workers applied.
+type Mark struct {
+	At     time.Duration `json:"at"`
+	What   string        `json:"what"` // fault, crash, restart, apply, phase, note
+	Worker string        `json:"worker,omitempty"`
+	Text   string        `json:"text,omitempty"`
+}
+
+// Session is what the manifest declares about sessions; judges that differ by
+// declaration read it here, never from a global.
+type Session struct {
+	Kind    string        `json:"kind"` // table, hash, none
+	IdleTTL time.Duration `json:"idleTTL"`
+}
+
+// History is the whole evidence of one case.
+type History struct {
+	Case        string           `json:"case"`
+	Seed        uint64           `json:"seed"`
+	Workers     []string         `json:"workers"` // fleet ids wired at the start
+	Session     Session          `json:"session"`
+	Convergence time.Duration    `json:"convergence"` // longest time the target may take to follow a change
+	Requests    []Request        `json:"requests"`    // in the order they were sent
+	Attempts    []ledger.Attempt `json:"attempts"`    // in the order of arrival
+	Marks       []Mark           `json:"marks"`
+	Foreign     int              `json:"foreign"` // attempts without this case's key, left out above
+}

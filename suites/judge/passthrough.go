@@ -1,0 +1,217 @@
+package judge
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/routeproof/routeproof/suites/history"
+)
+
+// hopByHop are headers that a proxy owns on each side (RFC 9110, 7.6.1), and
+// those that it may legitimately set itself.
+var hopByHop = map[string]bool{
+	"Connection": true, "Keep-Alive": true, "Proxy-Connection": true, "Te": true, "Trailer": true,
+	"Transfer-Encoding": true, "Upgrade": true, "Content-Length": true, "Host": true, "Date": true, "Server": true, "Via": true,
+}
+
+// RequestKept requires every attempt of the phases' requests to carry what the
+// client sent: path and query, each end-to-end header with its values in order,
+// and a body of equal JSON value.
+func RequestKept(min int, phases ...string) Judge {
+	return func(h *history.History) Finding {
+		var g group
+		at := attempts(h)
+		judged := 0
+		for _, r := range In(h, phases...) {
+			for _, a := range at[r.Key] {
+				judged++
+				in := " at the worker (" + how(r) + ")"
+				if a.Method != "POST" || a.Target != r.Path {
+					g.add("POST "+r.Path+in, a.Method+" "+a.Target, r.Key)
+				}
+				for _, name := range slices.Sorted(maps.Keys(r.SentHeader)) {
+					if hopByHop[name] {
+						continue
+					}
+					// A list may be folded into one line (RFC 9110, 5.3); the values and their order may not change.
+					want, got := strings.Join(r.SentHeader[name], ", "), strings.Join(a.Header[name], ", ")
+					if want != got {
+						g.add(fmt.Sprintf("header %s: %s%s", name, Redact(name, want), in), fmt.Sprintf("%q", Redact(name, got)), r.Key)
+					}
+				}
+				if diff := jsonDiff(r.SentBody, a.Body); diff != "" {
+					g.add("a body of equal JSON value"+in, diff, r.Key)
+				}
+			}
+		}
+		f := g.finding()
+		if len(f.Violations) == 0 && judged < min {
+			f.Inconclusive = fmt.Sprintf("only %d of %d requests reached a worker", judged, min)
+		}
+		return f
+	}
+}
+
+// ResponseKept requires every client of the phases to have received status,
+// end-to-end headers and body bytes as the answering worker sent them.
+// headers says what the worker's headers begin with, given the status it sent.
+func ResponseKept(min int, headers func(r *history.Request, status int) map[string]string, phases ...string) Judge {
+	return func(h *history.History) Finding {
+		var g group
+		at := attempts(h)
+		judged := 0
+		for _, r := range In(h, phases...) {
+			a := last(at[r.Key])
+			if a == nil {
+				g.add("a dispatch ("+how(r)+")", "none; the client saw "+outcome(r), r.Key)
+				continue
+			}
+			judged++
+			in := fmt.Sprintf(" at the client (%s, worker's status %d)", how(r), a.Status)
+			if r.End != history.Complete || r.Status != a.Status {
+				g.add(fmt.Sprintf("status %d%s", a.Status, in), outcome(r), r.Key)
+				continue
+			}
+			if r.BodySHA256 != a.SentSHA256 {
+				g.add("the body's bytes as sent"+in, fmt.Sprintf("%d bytes that differ from the %d sent", r.BodyBytes, a.BytesSent), r.Key)
+			}
+			for name, value := range headers(r, a.Status) {
+				if got := strings.Join(r.Header[name], ", "); !strings.HasPrefix(got, value) {
+					g.add(fmt.Sprintf("header %s: %s%s", name, value, in), fmt.Sprintf("%q", got), r.Key)
+				}
+			}
+		}
+		f := g.finding()
+		if len(f.Violations) == 0 && judged < min {
+			f.Inconclusive = fmt.Sprintf("only %d of %d answers could be compared", judged, min)
+		}
+		return f
+	}
+}
+
+// OwnAnswer requires every answer of the phases to hold its own request's key
+// and no other's.
+func OwnAnswer(phases ...string) Judge {
+	return func(h *history.History) Finding {
+		var g group
+		for _, r := range In(h, phases...) {
+			text := string(r.Body)
+			if r.OK() && !strings.Contains(text, r.Key) {
+				g.add("the answer to the client's own request ("+how(r)+")", "one without its key", r.Key)
+			}
+		}
+		return g.finding()
+	}
+}
+
+// BodyWhole requires the worker to have received at least as many body bytes as
+// the prompt of n bytes needs.
+func BodyWhole(n int64, phases ...string) Judge {
+	return func(h *history.History) Finding {
+		var g group
+		at := attempts(h)
+		for _, r := range In(h, phases...) {
+			if a := last(at[r.Key]); a != nil && a.BodyBytes < n {
+				g.add(fmt.Sprintf("a body of at least %d bytes at the worker (%s)", n, how(r)), fmt.Sprintf("%d bytes", a.BodyBytes), r.Key)
+			}
+		}
+		return g.finding()
+	}
+}
+
+// Redact hides the values of headers that hold secrets.
+func Redact(header, value string) string {
+	switch strings.ToLower(header) {
+	case "authorization", "cookie", "set-cookie", "proxy-authorization", "x-api-key":
+		if value != "" {
+			return fmt.Sprintf("[%d bytes, not shown]", len(value))
+		}
+	}
+	return value
+}
+
+// jsonDiff says where two JSON documents differ in value, or "". Numbers are
+// compared exactly, as rationals: 1.0 equals 1, and 2^53+1 differs from 2^53.
+func jsonDiff(want, got []byte) string {
+	var w, g any
+	if err := decode(want, &w); err != nil {
+		return "the client's own body is no JSON: " + err.Error()
+	}
+	if err := decode(got, &g); err != nil {
+		return "no JSON: " + err.Error()
+	}
+	return diff("", w, g)
+}
+
+func decode(b []byte, into *any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	return d.Decode(into)
+}
+
+func diff(path string, want, got any) string {
+	at := strings.TrimPrefix(path, ".")
+	differs := func() string { return cut(fmt.Sprintf("%s: %v instead of %v", at, show(got), show(want)), 200) }
+	switch w := want.(type) {
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok {
+			return differs()
+		}
+		for _, k := range slices.Sorted(maps.Keys(w)) {
+			v, ok := g[k]
+			if !ok {
+				return fmt.Sprintf("%s is missing", strings.TrimPrefix(path+"."+k, "."))
+			}
+			if d := diff(path+"."+k, w[k], v); d != "" {
+				return d
+			}
+		}
+		for _, k := range slices.Sorted(maps.Keys(g)) {
+			if _, ok := w[k]; !ok {
+				return fmt.Sprintf("%s was added", strings.TrimPrefix(path+"."+k, "."))
+			}
+		}
+		return ""
+	case []any:
+		g, ok := got.([]any)
+		if !ok || len(g) != len(w) {
+			return differs()
+		}
+		for i := range w {
+			if d := diff(fmt.Sprintf("%s[%d]", path, i), w[i], g[i]); d != "" {
+				return d
+			}
+		}
+		return ""
+	case json.Number:
+		g, ok := got.(json.Number)
+		if !ok {
+			return differs()
+		}
+		a, okA := new(big.Rat).SetString(w.String())
+		b, okB := new(big.Rat).SetString(g.String())
+		if !okA || !okB || a.Cmp(b) != 0 {
+			return differs()
+		}
+		return ""
+	default:
+		if want != got {
+			return differs()
+		}
+		return ""
+	}
+}
+
+func show(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}

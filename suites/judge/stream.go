@@ -1,0 +1,228 @@
+package judge
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/routeproof/routeproof/mockers/ledger"
+	"github.com/routeproof/routeproof/suites/history"
+)
+
+// Prompt requires every event that a worker sent, of streams in the phases, to
+// reach the client within max of being sent. A stream whose client saw fewer
+// events than were sent is late by definition once max has passed.
+func Prompt(max time.Duration, min int, phases ...string) Judge {
+	return func(h *history.History) Finding {
+		var g group
+		at := attempts(h)
+		judged := 0
+		for _, r := range In(h, phases...) {
+			a := last(at[r.Key])
+			if a == nil {
+				g.add("the stream at a worker ("+how(r)+")", "no dispatch; the client saw "+outcome(r), r.Key)
+				continue
+			}
+			for i, sent := range a.Events {
+				if i >= len(r.Events) {
+					if r.Ended-sent >= max || r.End == history.Complete {
+						g.add(fmt.Sprintf("each event at the client within %v (%s)", max, how(r)),
+							fmt.Sprintf("event %d never arrived; the client saw %s", i, outcome(r)), r.Key)
+					}
+					break
+				}
+				judged++
+				if late := r.Events[i].At - sent; late > max {
+					g.add(fmt.Sprintf("each event at the client within %v (%s)", max, how(r)), "an event that came later", r.Key)
+					break
+				}
+			}
+		}
+		f := g.finding()
+		if len(f.Violations) == 0 && judged < min {
+			f.Inconclusive = fmt.Sprintf("only %d of %d events could be judged", judged, min)
+		}
+		return f
+	}
+}
+
+// Spaced requires, per stream of the phases, at least half of the events to
+// reach the client before the worker sends the next one.
+func Spaced(min int, phases ...string) Judge {
+	return func(h *history.History) Finding {
+		var g group
+		at := attempts(h)
+		judged := 0
+		for _, r := range In(h, phases...) {
+			a := last(at[r.Key])
+			if a == nil || len(a.Events) < 2 {
+				continue
+			}
+			late, n := 0, len(a.Events)-1
+			for i := range n {
+				if i >= len(r.Events) || r.Events[i].At >= a.Events[i+1] {
+					late++
+				}
+			}
+			judged += n
+			if 2*late > n {
+				g.add(fmt.Sprintf("at least half of a stream's events at the client before the next is sent (%s)", how(r)),
+					fmt.Sprintf("%d of %d came after it", late, n), r.Key)
+			}
+		}
+		f := g.finding()
+		if len(f.Violations) == 0 && judged < min {
+			f.Inconclusive = fmt.Sprintf("only %d of %d events could be judged", judged, min)
+		}
+		return f
+	}
+}
+
+// Broken requires that no client of the phases saw a whole answer although its
+// worker's connection broke in the middle of it.
+func Broken(min int, phases ...string) Judge {
+	return func(h *history.History) Finding {
+		var g group
+		at := attempts(h)
+		judged := 0
+		for _, r := range In(h, phases...) {
+			a := last(at[r.Key])
+			if a == nil || (a.End != ledger.Reset && a.End != ledger.Crashed) || a.Status == 0 {
+				continue
+			}
+			judged++
+			if failureSeen(r) {
+				continue
+			}
+			g.add(fmt.Sprintf("a failure that the client can see after its worker broke off (%s)", how(r)), outcome(r), r.Key)
+		}
+		f := g.finding()
+		if len(f.Violations) == 0 && judged < min {
+			f.Inconclusive = fmt.Sprintf("only %d of %d answers were broken off", judged, min)
+		}
+		return f
+	}
+}
+
+// failureSeen says whether a client could tell that its answer is not whole.
+func failureSeen(r *history.Request) bool {
+	if r.End == history.Truncated || r.End == history.Failed || r.End == history.Malformed {
+		return true
+	}
+	if r.End != history.Complete {
+		return false // a time-out is not a sign but the lack of one
+	}
+	if r.Status >= 500 {
+		return true
+	}
+	if !r.Stream || r.Done || len(r.Events) == 0 {
+		return false
+	}
+	return strings.Contains(r.Events[len(r.Events)-1].Data, `"error"`)
+}
+
+// AbortSeen requires the worker of every request whose client left to have seen
+// that within max.
+func AbortSeen(max time.Duration, min int, phases ...string) Judge {
+	return func(h *history.History) Finding {
+		var g group
+		at := attempts(h)
+		judged := 0
+		for _, r := range In(h, phases...) {
+			if r.End != history.Cancelled {
+				continue
+			}
+			for _, a := range at[r.Key] {
+				judged++
+				want := fmt.Sprintf("the worker to see its client leave within %v (%s, %s)", max, phaseName(r), how(r))
+				switch {
+				case a.AbortSeen == ledger.Unset:
+					g.add(want, fmt.Sprintf("no abort; the attempt is %s", a.End), r.Key)
+				case a.AbortSeen-r.Ended > max:
+					g.add(want, "an abort that came later", r.Key)
+				}
+			}
+		}
+		f := g.finding()
+		if len(f.Violations) == 0 && judged < min {
+			f.Inconclusive = fmt.Sprintf("only %d of %d clients left while a worker served them", judged, min)
+		}
+		return f
+	}
+}
+
+// BeforeMark requires every stream of the phases to have shown its first event
+// before the mark with this text.
+func BeforeMark(text string, min int, phases ...string) Judge {
+	return func(h *history.History) Finding {
+		var g group
+		for _, m := range h.Marks {
+			if m.Text != text {
+				continue
+			}
+			rs := In(h, phases...)
+			for _, r := range rs {
+				if len(r.Events) == 0 || r.Events[0].At > m.At {
+					g.add("a first event while all streams are open ("+how(r)+")", "none before "+text, r.Key)
+				}
+			}
+			if len(rs) < min {
+				return Finding{Inconclusive: fmt.Sprintf("only %d of %d streams were started", len(rs), min)}
+			}
+			return g.finding()
+		}
+		return Finding{Inconclusive: fmt.Sprintf("the history has no mark %q", text)}
+	}
+}
+
+// ErrorSeen requires every request of the phases to have ended with an error
+// that its client saw in time: a 5xx, or a connection that broke.
+func ErrorSeen(min int, phases ...string) Judge {
+	return func(h *history.History) Finding {
+		var g group
+		rs := In(h, phases...)
+		for _, r := range rs {
+			broke := r.End == history.Failed || r.End == history.Truncated
+			if !broke && (r.End != history.Complete || r.Status < 500) {
+				g.add("a 5xx or a broken connection ("+how(r)+")", outcome(r), r.Key)
+			}
+		}
+		f := g.finding()
+		if len(f.Violations) == 0 && len(rs) < min {
+			f.Inconclusive = fmt.Sprintf("only %d of %d requests were sent", len(rs), min)
+		}
+		return f
+	}
+}
+
+// Healthy requires requests of the phases that a worker other than the faulty
+// one answered to have been answered within max of reaching it, and at least
+// min of them within max of being sent. A request without a trace may have been
+// held by the faulty worker; the minimum says how few those can be.
+func Healthy(max time.Duration, min int, faulty func(*history.History) string, phases ...string) Judge {
+	return func(h *history.History) Finding {
+		var g group
+		at := attempts(h)
+		bad := faulty(h)
+		n := 0
+		for _, r := range In(h, phases...) {
+			as := at[r.Key]
+			if len(as) != 1 || as[0].Worker == bad {
+				continue
+			}
+			if r.OK() && r.Ended-r.Sent <= max {
+				n++
+			}
+			if r.Ended-as[0].Arrived > max {
+				g.add(fmt.Sprintf("an answer within %v of reaching a healthy worker (%s)", max, how(r)), outcome(r)+", late", r.Key)
+			}
+		}
+		f := g.finding()
+		if len(f.Violations) == 0 && n < min {
+			f.Violations = append(f.Violations, Violation{
+				Expected: fmt.Sprintf("at least %d requests of %v answered by healthy workers", min, phases),
+				Observed: fmt.Sprintf("%d", n)})
+		}
+		return f
+	}
+}

@@ -1,0 +1,370 @@
+package mutants
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/routeproof/routeproof/impl/affinity"
+	"github.com/routeproof/routeproof/impl/router"
+)
+
+// acquires is a coordinator made of a function.
+type acquires func(context.Context, affinity.Key) (affinity.Lease, error)
+
+func (f acquires) Acquire(ctx context.Context, k affinity.Key) (affinity.Lease, error) {
+	return f(ctx, k)
+}
+
+// AFFCompletions forgets sessions on the older endpoint.
+func (Catalogue) AFFCompletions() Mutant {
+	return Mutant{
+		ID: "aff/chat-only", Fault: "session ids count on /v1/chat/completions only",
+		KilledBy: []string{"AFF-001/turns", "AFF-001/overlapping-turns"},
+		New: with(func(_ *router.Config, p *router.Parts) {
+			inner := p.Sessions
+			p.Sessions = sessions(func(r *http.Request) string {
+				if r.URL.Path != "/v1/chat/completions" {
+					return ""
+				}
+				return inner.Session(r)
+			})
+		}),
+	}
+}
+
+// AFFConnection binds connections instead of sessions.
+func (Catalogue) AFFConnection() Mutant {
+	return Mutant{
+		ID: "aff/by-connection", Fault: "a client's connection is what sticks, whatever session it carries",
+		KilledBy: []string{"AFF-001/turns"},
+		New: with(func(_ *router.Config, p *router.Parts) {
+			inner := p.Sessions
+			p.Sessions = sessions(func(r *http.Request) string {
+				if inner.Session(r) == "" {
+					return ""
+				}
+				return r.RemoteAddr
+			})
+		}),
+	}
+}
+
+// AFFBusy gives up affinity under concurrency.
+func (Catalogue) AFFBusy() Mutant {
+	return Mutant{
+		ID: "aff/one-lease", Fault: "while a request of a session runs, another turn of it is routed freely",
+		KilledBy: []string{"AFF-001/overlapping-turns"},
+		New: with(func(_ *router.Config, p *router.Parts) {
+			inner := p.Affinity
+			var mu sync.Mutex
+			busy := map[affinity.Key]int{}
+			p.Affinity = acquires(func(ctx context.Context, k affinity.Key) (affinity.Lease, error) {
+				mu.Lock()
+				n := busy[k]
+				busy[k]++
+				mu.Unlock()
+				done := sync.OnceFunc(func() {
+					mu.Lock()
+					if busy[k]--; busy[k] == 0 {
+						delete(busy, k)
+					}
+					mu.Unlock()
+				})
+				if n > 0 {
+					return &free{done: done}, nil
+				}
+				l, err := inner.Acquire(ctx, k)
+				if err != nil {
+					done()
+					return nil, err
+				}
+				return &counted{Lease: l, done: done}, nil
+			})
+		}),
+	}
+}
+
+// free is a lease on nothing: it lets its holder choose and keeps no trace.
+type free struct {
+	mu     sync.Mutex
+	worker string
+	done   func()
+}
+
+func (f *free) Bound() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.worker
+}
+
+func (f *free) Commit(w string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.worker = w
+	return nil
+}
+
+func (f *free) Abandon()    { f.done() }
+func (f *free) Release()    { f.done() }
+func (f *free) Invalidate() { f.done() }
+
+// counted tells when a lease is over.
+type counted struct {
+	affinity.Lease
+	done func()
+}
+
+func (c *counted) Abandon()    { c.done(); c.Lease.Abandon() }
+func (c *counted) Release()    { c.done(); c.Lease.Release() }
+func (c *counted) Invalidate() { c.done(); c.Lease.Invalidate() }
+
+// rekey makes a router that looks a session up under another name.
+func rekey(id, fault string, killed []string, f func(string) string) Mutant {
+	return Mutant{ID: id, Fault: fault, KilledBy: killed,
+		New: with(func(_ *router.Config, p *router.Parts) {
+			inner := p.Sessions
+			p.Sessions = sessions(func(r *http.Request) string { return f(inner.Session(r)) })
+		})}
+}
+
+// AFFFolds compares ids without case.
+func (Catalogue) AFFFolds() Mutant {
+	return rekey("aff/folds-case", "session ids are compared without regard to case", []string{"AFF-002/distinct-ids"}, strings.ToLower)
+}
+
+// AFFTruncates compares the first 64 bytes.
+func (Catalogue) AFFTruncates() Mutant {
+	return rekey("aff/truncates", "only the first 64 bytes of a session id count", []string{"AFF-002/distinct-ids"},
+		func(id string) string { return id[:min(len(id), 64)] })
+}
+
+// AFFRaces lets every first turn bind for itself.
+func (Catalogue) AFFRaces() Mutant {
+	return Mutant{
+		ID: "aff/first-turns-race", Fault: "first turns do not wait for each other; the last one to be answered binds",
+		KilledBy: []string{"AFF-003/together"},
+		New: with(func(_ *router.Config, p *router.Parts) {
+			var mu sync.Mutex
+			bound := map[affinity.Key]string{}
+			p.Affinity = acquires(func(_ context.Context, k affinity.Key) (affinity.Lease, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				return &loose{key: k, worker: bound[k], mu: &mu, bound: bound}, nil
+			})
+		}),
+	}
+}
+
+// loose is a lease in a table without states.
+type loose struct {
+	key    affinity.Key
+	worker string
+	mu     *sync.Mutex
+	bound  map[affinity.Key]string
+}
+
+func (l *loose) Bound() string { return l.worker }
+
+func (l *loose) Commit(w string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.worker, l.bound[l.key] = w, w
+	return nil
+}
+
+func (l *loose) Abandon() {}
+func (l *loose) Release() {}
+
+func (l *loose) Invalidate() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.bound, l.key)
+}
+
+// failover makes a router with another rule for what an outcome means.
+func failover(id, fault string, killed []string, f func(router.Outcome, router.Decision) router.Decision) Mutant {
+	return Mutant{ID: id, Fault: fault, KilledBy: killed,
+		New: with(func(_ *router.Config, p *router.Parts) {
+			inner := p.Failover
+			p.Failover = func(o router.Outcome) router.Decision { return f(o, inner(o)) }
+		})}
+}
+
+// AFFBindsErrors binds on any answer.
+func (Catalogue) AFFBindsErrors() Mutant {
+	return failover("aff/binds-on-errors", "any answer to a first turn binds its session, errors included", []string{"AFF-004/client-error", "AFF-004/overload", "AFF-004/server-error"},
+		func(o router.Outcome, d router.Decision) router.Decision {
+			if o.Failure == router.None && !o.Bound {
+				d.Binding = router.Commit
+			}
+			return d
+		})
+}
+
+// AFFBindsLeavers binds when the client has gone.
+func (Catalogue) AFFBindsLeavers() Mutant {
+	return failover("aff/binds-leavers", "a first turn whose client left before headers binds its session", []string{"AFF-004/client-left"},
+		func(o router.Outcome, d router.Decision) router.Decision {
+			if o.Failure == router.Cancelled && !o.Bound {
+				d.Binding = router.Commit
+			}
+			return d
+		})
+}
+
+// AFFBindsBroken binds what it could not reach.
+func (Catalogue) AFFBindsBroken() Mutant {
+	return failover("aff/binds-broken", "a first turn that failed at every worker binds its session to the last of them", []string{"AFF-004/reset"},
+		func(o router.Outcome, d router.Decision) router.Decision {
+			if o.Failure == router.Broken && !o.Bound && d.Action == router.Fail {
+				d.Binding = router.Commit
+			}
+			return d
+		})
+}
+
+// AFFKeepsDead never lets go of a worker.
+func (Catalogue) AFFKeepsDead() Mutant {
+	return failover("aff/keeps-dead", "a session stays bound to a worker that cannot be reached", []string{"AFF-005/crash", "AFF-005/refuse"},
+		func(o router.Outcome, d router.Decision) router.Decision {
+			if o.Bound && o.Failure == router.Broken {
+				return router.Decision{Action: router.Fail, Binding: router.Keep}
+			}
+			return d
+		})
+}
+
+// AFFDrifts serves a dead worker's session without binding it again.
+func (Catalogue) AFFDrifts() Mutant {
+	return failover("aff/drifts", "a turn that was retried elsewhere leaves its session unbound", []string{"AFF-005/crash"},
+		func(o router.Outcome, d router.Decision) router.Decision {
+			if o.Attempt > 1 && d.Binding == router.Commit {
+				d.Binding = router.Keep
+			}
+			return d
+		})
+}
+
+// generation renames all sessions at once.
+func generation(p *router.Parts) *atomic.Int64 {
+	var gen atomic.Int64
+	inner := p.Affinity
+	p.Affinity = acquires(func(ctx context.Context, k affinity.Key) (affinity.Lease, error) {
+		k.Model += "#" + time.Duration(gen.Load()).String()
+		return inner.Acquire(ctx, k)
+	})
+	return &gen
+}
+
+// AFFForgetsAll drops every session with one worker's.
+func (Catalogue) AFFForgetsAll() Mutant {
+	return Mutant{
+		ID: "aff/forgets-all", Fault: "when a worker cannot be reached, every session's binding is dropped",
+		KilledBy: []string{"AFF-005/crash", "AFF-005/refuse"},
+		New: with(func(_ *router.Config, p *router.Parts) {
+			gen, inner := generation(p), p.Failover
+			p.Failover = func(o router.Outcome) router.Decision {
+				if o.Failure == router.Broken {
+					gen.Add(1)
+				}
+				return inner(o)
+			}
+		}),
+	}
+}
+
+// AFFFromStart counts a session's life from its first turn.
+func (Catalogue) AFFFromStart() Mutant {
+	return Mutant{
+		ID: "aff/ttl-from-start", Fault: "the idle time is counted from a session's first turn and never restarts",
+		KilledBy: []string{"AFF-006/slides"},
+		New: with(func(cfg *router.Config, p *router.Parts) {
+			ttl, inner := cfg.IdleTTL, p.Affinity
+			var mu sync.Mutex
+			born := map[affinity.Key]time.Time{}
+			p.Affinity = acquires(func(ctx context.Context, k affinity.Key) (affinity.Lease, error) {
+				mu.Lock()
+				if born[k].IsZero() {
+					born[k] = time.Now()
+				}
+				life := time.Since(born[k]) / ttl
+				mu.Unlock()
+				k.Model += "#" + life.String()
+				return inner.Acquire(ctx, k)
+			})
+		}),
+	}
+}
+
+// AFFImmortal never lets a session lapse.
+func (Catalogue) AFFImmortal() Mutant {
+	return Mutant{
+		ID: "aff/never-lapses", Fault: "bindings outlive the configured idle time by an hour",
+		KilledBy: []string{"AFF-006/lapses"},
+		New: with(func(cfg *router.Config, p *router.Parts) {
+			table, err := affinity.New(affinity.Config{IdleTTL: cfg.IdleTTL + time.Hour}, affinity.SystemClock{})
+			if err != nil {
+				panic(err) // an hour more than a valid time is a valid time
+			}
+			p.Affinity = table
+		}),
+	}
+}
+
+// brief is a lease that is over as soon as it is bound.
+type brief struct{ affinity.Lease }
+
+func (b brief) Commit(w string) error {
+	defer b.Release()
+	return b.Lease.Commit(w)
+}
+
+// AFFBrief counts the idle time while a request runs.
+func (Catalogue) AFFBrief() Mutant {
+	return Mutant{
+		ID: "aff/lapses-in-flight", Fault: "the idle time runs while a request of the session is in flight",
+		KilledBy: []string{"AFF-007/in-flight"},
+		New: with(func(_ *router.Config, p *router.Parts) {
+			inner := p.Affinity
+			p.Affinity = acquires(func(ctx context.Context, k affinity.Key) (affinity.Lease, error) {
+				l, err := inner.Acquire(ctx, k)
+				if err != nil {
+					return nil, err
+				}
+				if w := l.Bound(); w != "" {
+					l.Release()
+					return &loose{key: k, worker: w, mu: &sync.Mutex{}, bound: map[affinity.Key]string{}}, nil
+				}
+				return brief{l}, nil
+			})
+		}),
+	}
+}
+
+func overloaded(o router.Outcome) bool { return o.Status == 429 || o.Status == 503 }
+
+// AFFOverloadUnbinds lets a full worker lose its sessions.
+func (Catalogue) AFFOverloadUnbinds() Mutant {
+	return failover("aff/overload-unbinds", "a bound worker's 429 or 503 ends the binding", []string{"AFF-008/overload"},
+		func(o router.Outcome, d router.Decision) router.Decision {
+			if overloaded(o) {
+				d.Binding = router.Invalidate
+			}
+			return d
+		})
+}
+
+// AFFOverloadRetries sends a full worker's request to another.
+func (Catalogue) AFFOverloadRetries() Mutant {
+	return failover("aff/overload-retries", "a bound worker's 429 or 503 is retried on another worker", []string{"AFF-008/overload"},
+		func(o router.Outcome, d router.Decision) router.Decision {
+			if overloaded(o) {
+				return router.Decision{Action: router.RetryElsewhere, Binding: router.Invalidate}
+			}
+			return d
+		})
+}

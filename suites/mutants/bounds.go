@@ -1,0 +1,55 @@
+package mutants
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+
+	"github.com/routeproof/routeproof/impl/router"
+)
+
+// BNDAnyID serves ids of any length.
+func (Catalogue) BNDAnyID() Mutant {
+	return rekey("bnd/any-id", "session ids of any length are served", []string{"BND-001/session-id"}, func(id string) string {
+		if len(id) <= 256 {
+			return id
+		}
+		sum := sha256.Sum256([]byte(id))
+		return hex.EncodeToString(sum[:])
+	})
+}
+
+// BNDSmallBodies has a web server's body limit.
+func (Catalogue) BNDSmallBodies() Mutant {
+	return Mutant{
+		ID: "bnd/small-bodies", Fault: "bodies over 256 KiB are refused",
+		KilledBy: []string{"BND-002/large-prompt"},
+		New:      with(func(cfg *router.Config, _ *router.Parts) { cfg.MaxBody = 256 << 10 }),
+	}
+}
+
+// BNDSixteen has room for sixteen answers.
+func (Catalogue) BNDSixteen() Mutant {
+	return Mutant{
+		ID: "bnd/sixteen-at-a-time", Fault: "at most sixteen answers are under way at once; the others wait",
+		KilledBy: []string{"BND-003/many-streams"},
+		New: with(func(_ *router.Config, p *router.Parts) {
+			inner := p.Transport
+			room := make(chan struct{}, 16)
+			p.Transport = sends(func(r *http.Request) (*http.Response, error) {
+				select {
+				case room <- struct{}{}:
+				case <-r.Context().Done():
+					return nil, r.Context().Err()
+				}
+				resp, err := inner.RoundTrip(r)
+				if err != nil {
+					<-room
+					return nil, err
+				}
+				resp.Body = &closer{body: resp.Body, done: func() { <-room }}
+				return resp, nil
+			})
+		}),
+	}
+}

@@ -1,0 +1,75 @@
+package resilience
+
+import (
+	"context"
+	"time"
+
+	"github.com/routeproof/routeproof/mockers/worker"
+	"github.com/routeproof/routeproof/suites/bench"
+	"github.com/routeproof/routeproof/suites/judge"
+)
+
+// unaffected is how soon a request on a healthy worker must be answered (clause RES-002).
+const unaffected = 2 * time.Second
+
+// hung drives traffic while one worker answers nothing. Requests that may have
+// gone to it are left pending; sessions bound to other workers go on.
+func hung(kind worker.Kind) func(context.Context, *bench.Run) error {
+	return func(ctx context.Context, r *bench.Run) error {
+		const sessions, keyless = 24, 48
+		home := map[string]string{}
+		for s := range sessions {
+			q := bench.Req{Key: r.Key(), Session: r.SessionID(s), Phase: "bound"}.In(bench.Shapes()[s%8])
+			r.Do(ctx, q)
+			home[q.Session] = r.Served(q.Key)
+		}
+		victim := r.Workers()[2]
+		r.Fault(victim, bench.Fault{Kind: kind})
+		waiting := make([]*bench.Pending, keyless)
+		for i := range waiting {
+			waiting[i] = r.Start(ctx, bench.Req{Phase: "keyless", Deadline: 2 * unaffected}.In(bench.Shapes()[i%8]))
+		}
+		for round := range 3 {
+			r.Parallel(sessions, 8, func(s int) {
+				if id := r.SessionID(s); home[id] != victim {
+					r.Do(ctx, bench.Req{Session: id, Turn: 1 + round, Phase: "unaffected", Deadline: 2 * unaffected}.In(bench.Shapes()[(s+round)%8]))
+				}
+			})
+		}
+		for _, p := range waiting {
+			p.Wait()
+		}
+		return nil
+	}
+}
+
+func hungJudge() judge.Judge {
+	return judge.All(
+		judge.Served(24, "bound"),
+		// Sessions of healthy workers: about three quarters of 24, in three rounds.
+		judge.Served(24, "unaffected"), judge.Within(unaffected, "unaffected"),
+		// Of 48 keyless requests, fewer than 20 at three healthy workers of four happen by chance once in 1e7.
+		judge.Healthy(unaffected, 20, judge.Marked("fault"), "keyless"))
+}
+
+// RES002Silent: the worker accepts connections and never reads.
+func (Cases) RES002Silent() bench.Case {
+	return bench.Case{
+		ID:          "RES-002/silent-worker",
+		Stimulus:    "one worker accepts connections and says nothing, not even to health checks; keyless requests wait on it while sessions of the others go on",
+		Requirement: "requests at the other workers are answered within 2 s",
+		Alone:       true, Limit: 40 * time.Second, Cost: 4 * time.Second,
+		Drive: hung(worker.Hang), Judge: hungJudge(),
+	}
+}
+
+// RES002Stuck: the worker answers health checks and nothing else.
+func (Cases) RES002Stuck() bench.Case {
+	return bench.Case{
+		ID:          "RES-002/stuck-worker",
+		Stimulus:    "one worker answers health checks and no request; keyless requests wait on it while sessions of the others go on",
+		Requirement: "requests at the other workers are answered within 2 s",
+		Alone:       true, Limit: 40 * time.Second, Cost: 4 * time.Second,
+		Drive: hung(worker.HangRequests), Judge: hungJudge(),
+	}
+}

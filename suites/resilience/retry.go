@@ -1,0 +1,146 @@
+// Package resilience holds the cases of area RES. Each method of Cases is one case.
+package resilience
+
+import (
+	"context"
+	"time"
+
+	"github.com/routeproof/routeproof/mockers/worker"
+	"github.com/routeproof/routeproof/suites/bench"
+	"github.com/routeproof/routeproof/suites/history"
+	"github.com/routeproof/routeproof/suites/judge"
+)
+
+// Cases are the cases of area RES.
+type Cases struct{}
+
+// RES001Refusing: one worker of four cannot be reached.
+func (Cases) RES001Refusing() bench.Case {
+	const n = 96
+	return bench.Case{
+		ID:          "RES-001/refusing-worker",
+		Stimulus:    "one worker of four refuses connections; 96 requests in every shape, keyless and first turns",
+		Requirement: "every client is answered by another worker",
+		Alone:       true, Limit: 40 * time.Second,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			r.Fault(r.Workers()[0], bench.Fault{Kind: worker.Refuse})
+			mixed(ctx, r, n, "refused")
+			return nil
+		},
+		Judge: judge.All(judge.Served(n, "refused"), judge.Dispatches(1, 1, "refused")),
+	}
+}
+
+// RES001Crashed: one worker of four died a moment ago; connections to it that a
+// router kept open are reset.
+func (Cases) RES001Crashed() bench.Case {
+	const n = 96
+	return bench.Case{
+		ID:          "RES-001/crashed-worker",
+		Stimulus:    "32 requests, then one worker of four crashes; 96 requests in every shape, keyless and first turns",
+		Requirement: "every client is answered by another worker",
+		Alone:       true, Limit: 40 * time.Second,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			mixed(ctx, r, 32, "before")
+			r.Crash(r.Workers()[1])
+			mixed(ctx, r, n, "crashed")
+			return nil
+		},
+		Judge: judge.All(judge.Served(32, "before"), judge.Served(n, "crashed"), judge.Dispatches(1, 1, "crashed")),
+	}
+}
+
+// RES001Bounded: no worker can answer, and the router must come to an end.
+func (Cases) RES001Bounded() bench.Case {
+	const n, most = 16, 5
+	return bench.Case{
+		ID:          "RES-001/bounded",
+		Stimulus:    "every worker resets every connection before headers; 16 requests in every shape",
+		Requirement: "at most five dispatches each, and an error at the client within 10 s",
+		Alone:       true, Limit: 40 * time.Second,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			r.Parallel(n, n, func(i int) {
+				q := bench.Req{Key: r.Key(), Phase: "hopeless"}.In(bench.Shapes()[i%8])
+				if i >= n/2 {
+					q.Session = r.SessionID(i)
+				}
+				r.Plan(q.Key, bench.Plan{Fault: &bench.Fault{Kind: worker.ResetBeforeHeaders}})
+				r.Do(ctx, q)
+			})
+			return nil
+		},
+		Judge: judge.All(judge.Dispatches(1, most, "hopeless"), judge.ErrorSeen(n, "hopeless")),
+	}
+}
+
+// mixed sends n requests, half keyless and half first turns, through every shape.
+func mixed(ctx context.Context, r *bench.Run, n int, phase string) {
+	for i := range n {
+		q := bench.Req{Phase: phase}.In(bench.Shapes()[i%8])
+		if i/8%2 == 1 {
+			q.Session = phase + "-" + r.SessionID(i)
+		}
+		r.Do(ctx, q)
+	}
+}
+
+// RES003Once: a stream that broke after its client has seen some of it.
+func (Cases) RES003Once() bench.Case {
+	after := []int{1, 3}
+	return bench.Case{
+		ID:          "RES-003/no-second-dispatch",
+		Stimulus:    "workers that reset a stream after the client has seen 1 or 3 events, keyless and in sessions",
+		Requirement: "no worker gets the request again",
+		Alone:       true,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			for i, s := range bench.Shapes() {
+				if !s.Stream {
+					continue
+				}
+				for _, n := range after {
+					for _, session := range []string{"", r.SessionID(i*10 + n)} {
+						q := bench.Req{Key: r.Key(), Session: session, Tokens: 16, Phase: "broken"}.In(s)
+						h := r.Plan(q.Key, bench.Plan{Step: true, Events: 16})
+						p := r.Start(ctx, q)
+						for e := 1; e <= n; e++ {
+							h.Advance()
+							p.AwaitEvents(ctx, e, 2*time.Second)
+						}
+						h.Reset()
+						p.Wait()
+					}
+				}
+			}
+			return nil
+		},
+		Judge: judge.All(judge.Broken(len(after)*8, "broken"), judge.Dispatches(1, 1, "broken")),
+	}
+}
+
+// RES004Blameless: workers that answer 4xx are healthy.
+func (Cases) RES004Blameless() bench.Case {
+	const bad, good = 160, 240
+	return bench.Case{
+		ID:          "RES-004/client-errors",
+		Stimulus:    "160 requests that workers answer with 400, 404, 413 or 422, then 240 valid ones",
+		Requirement: "each error is passed on after one dispatch, each valid request is served, and every worker serves some",
+		Alone:       true,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			for i := range bad {
+				q := bench.Req{Key: r.Key(), Phase: "bad"}.In(bench.Shapes()[i%8])
+				code := []int{400, 404, 413, 422}[i/8%4]
+				r.Plan(q.Key, bench.Plan{Fault: &bench.Fault{Kind: worker.Status, Status: code}})
+				r.Do(ctx, q)
+			}
+			for i := range good {
+				r.Do(ctx, bench.Req{Phase: "good"}.In(bench.Shapes()[i%8]))
+			}
+			return nil
+		},
+		// 240 requests over four workers miss one of them by chance once in 1e29.
+		Judge: judge.All(judge.PassedOn("bad"), judge.Served(good, "good"),
+			judge.Share(oneCell, good, 1, good, nil, "good")),
+	}
+}
+
+func oneCell(*history.Request) string { return "all" }

@@ -1,0 +1,138 @@
+package suites
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/onsi/gomega/types"
+
+	"github.com/routeproof/routeproof/suites/bench"
+	"github.com/routeproof/routeproof/suites/history"
+	"github.com/routeproof/routeproof/suites/report"
+	"github.com/routeproof/routeproof/suites/spec"
+)
+
+// Blank is a job's result before it has run: not-run, with everything that is
+// known beforehand.
+func (c *Catalogue) Blank(j Job, seed uint64) report.CaseResult {
+	x, _ := c.Case(j.Case)
+	cl, _ := c.Spec.Clause(x.Clause())
+	return report.CaseResult{
+		ID: x.ID, Permutation: j.Mutant, Clause: cl.ID, Level: level(cl), Profile: cl.Profile, Claims: cl.Claims,
+		Verdict: report.NotRun, Title: cl.Title, Why: cl.Text, Seed: JobSeed(seed, j),
+	}
+}
+
+func level(cl spec.Clause) report.Level { return report.Level(cl.Level) }
+
+// result makes a job's verdict.
+func (r *runner) result(ctx context.Context, j Job) report.CaseResult {
+	res := r.cat.Blank(j, r.cfg.Seed)
+	m := r.cfg.Manifest
+	if claim := declined(m, res.Claims); claim != "" {
+		res.Verdict, res.Detail = report.Declined, fmt.Sprintf("the manifest answers the claim %s with no", claim)
+		return res
+	}
+	pool := r.pools[j.Mutant]
+	if pool == nil {
+		env := bench.Env{Manifest: m, Seed: JobSeed(r.cfg.Seed, Job{Mutant: j.Mutant}), Logf: r.cfg.Logf}
+		if j.Mutant != "" {
+			mutant, ok := r.cat.Mutant(j.Mutant)
+			if !ok {
+				res.Verdict, res.Detail = report.Error, fmt.Sprintf("no mutant %q; see `routeproof list --matrix`", j.Mutant)
+				return res
+			}
+			env.Local = mutant.New
+		}
+		pool = bench.NewPool(env)
+		r.pools[j.Mutant] = pool
+	}
+	x, _ := r.cat.Case(j.Case)
+	out := pool.Exec(ctx, x, res.Seed, func(h *history.History) (err error) {
+		res.Evidence, err = save(r.cfg.Evidence, j, h)
+		return err
+	})
+	res.Started, res.Duration, res.LogTail = out.Started.UTC(), report.Seconds(out.Duration), out.LogTail
+	res.Judged(out.Finding)
+	res.Verdict = out.Verdict
+	if out.Detail != "" {
+		res.Detail = out.Detail
+	}
+	if j.Mutant != "" {
+		killed(&res, j)
+		return res
+	}
+	if out.Target != nil && r.cfg.Problem != nil {
+		r.cfg.Problem(report.Problem{Kind: report.ProblemTarget, Subject: j.Case, Text: out.Target.Error()})
+	}
+	return res
+}
+
+// killed turns a case's verdict on a mutant into the self-test's: pass means
+// that the case failed on it, as it must.
+func killed(res *report.CaseResult, j Job) {
+	switch res.Verdict {
+	case report.Fail:
+		res.Verdict = report.Pass
+	case report.Pass:
+		res.Verdict = report.Fail
+		res.Expected, res.Observed = fmt.Sprintf("case %s to fail on mutant %s", j.Case, j.Mutant), "it passed: the mutant survived"
+	}
+}
+
+// save writes the evidence of a job and returns its file, relative to the
+// report's directory, with its digest.
+func save(dir string, j Job, h *history.History) ([]report.Evidence, error) {
+	b, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	name := strings.NewReplacer("/", "_", ":", "_").Replace(j.Name()) + ".json"
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(b)
+	return []report.Evidence{{File: filepath.ToSlash(filepath.Join(filepath.Base(dir), name)), SHA256: hex.EncodeToString(sum[:])}}, nil
+}
+
+// Pass is a Gomega matcher for a *report.CaseResult: it matches a verdict of
+// pass, and its failure message is the case's own account.
+func Pass() types.GomegaMatcher { return passes{} }
+
+type passes struct{}
+
+func (passes) Match(actual any) (bool, error) {
+	res, ok := actual.(*report.CaseResult)
+	if !ok {
+		return false, fmt.Errorf("Pass matches a *report.CaseResult, not a %T", actual)
+	}
+	return res.Verdict == report.Pass, nil
+}
+
+func (passes) FailureMessage(actual any) string {
+	res := actual.(*report.CaseResult)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n%s\n", res.Name(), res.Verdict, res.Why)
+	for _, v := range res.Violations {
+		fmt.Fprintf(&b, "  %s\n", v)
+	}
+	for _, s := range []string{res.Detail, res.LogTail} {
+		if s != "" {
+			fmt.Fprintf(&b, "  %s\n", s)
+		}
+	}
+	return b.String()
+}
+
+func (passes) NegatedFailureMessage(actual any) string {
+	return fmt.Sprintf("%s passed and was expected not to", actual.(*report.CaseResult).Name())
+}

@@ -1,0 +1,70 @@
+package routing
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/routeproof/routeproof/suites/bench"
+	"github.com/routeproof/routeproof/suites/judge"
+)
+
+// RTE002UnknownModel: names that no worker serves, by every way in.
+func (Cases) RTE002UnknownModel() bench.Case {
+	models := []string{"no-such-model", "mock-2", "mo", "/mock", "mock:latest"}
+	return bench.Case{
+		ID:          "RTE-002/unknown-model",
+		Stimulus:    "requests for models that no worker serves, keyless, in new sessions and in a bound one",
+		Requirement: "each is answered 4xx and reaches no worker; known models are served before and after",
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			bound := r.SessionID(0)
+			for _, s := range bench.Shapes() {
+				r.Do(ctx, bench.Req{Phase: "known", Session: bound}.In(s))
+			}
+			for i, s := range bench.Shapes() {
+				for j, m := range models {
+					for _, session := range []string{"", bound, r.SessionID(1 + i*len(models) + j)} {
+						r.Do(ctx, bench.Req{Phase: "unknown", Model: m, Session: session}.In(s))
+					}
+				}
+			}
+			for _, s := range bench.Shapes() {
+				r.Do(ctx, bench.Req{Phase: "known", Session: bound}.In(s))
+			}
+			return nil
+		},
+		Judge: judge.All(judge.Served(2*len(bench.Shapes()), "known"), judge.Refused("unknown")),
+	}
+}
+
+// RTE005Once: nothing fails, so nothing may be sent twice or handed to another client.
+func (Cases) RTE005Once() bench.Case {
+	const n = 25
+	return bench.Case{
+		ID:          "RTE-005/once",
+		Stimulus:    "200 requests in every shape, 16 at a time, keyless and in sessions",
+		Requirement: "one dispatch each, and each client gets the answer to its own request",
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			shapes := bench.Shapes()
+			r.Parallel(n*len(shapes), 16, func(i int) {
+				q := bench.Req{Phase: "work"}.In(shapes[i%len(shapes)])
+				if i%2 == 1 {
+					q.Session = r.SessionID(i / 8)
+				}
+				r.Do(ctx, q)
+			})
+			return nil
+		},
+		Judge: judge.All(judge.Served(n*len(bench.Shapes()), "work"), judge.Dispatches(1, 1, "work"), judge.OwnAnswer("work")),
+	}
+}
+
+func burstName(i int, s bench.Shape) string { return fmt.Sprintf("burst %d %s", i, s) }
+
+// must serves plans whose numbers are constants of the case: a bad one is a
+// defect of the suite that its first test shows.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

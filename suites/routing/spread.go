@@ -1,0 +1,81 @@
+// Package routing holds the cases of area RTE. Each method of Cases is one
+// case; the suite finds them by reflection, so that a new file needs no list.
+package routing
+
+import (
+	"context"
+
+	"github.com/routeproof/routeproof/suites/bench"
+	"github.com/routeproof/routeproof/suites/judge"
+	"github.com/routeproof/routeproof/suites/judge/stats"
+)
+
+// Cases are the cases of area RTE.
+type Cases struct{}
+
+// What RTE-001 must tell apart: among four workers, one that gets half of the
+// requests or one that gets a twentieth, from chance.
+const (
+	alpha      = 1e-6
+	power      = 0.99
+	bigShare   = 0.5
+	smallShare = 0.05
+	burst      = 32
+)
+
+// RTE001OneAtATime: keyless requests one after another, none overlapping, so
+// that no load tells workers apart.
+func (Cases) RTE001OneAtATime() bench.Case {
+	shapes := bench.Shapes()
+	plan := must(stats.PlanSpread(bench.DefaultWorkers, len(shapes), alpha, bigShare, smallShare, power))
+	return bench.Case{
+		ID:          "RTE-001/one-at-a-time",
+		Stimulus:    "keyless requests one after another, in every shape",
+		Requirement: "every worker serves some in every shape, none serves half of them",
+		Cost:        1500e6,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			for range plan.N {
+				// A fixed order of shapes would fall into step with a strict rotation.
+				for _, i := range r.Rand().Perm(len(shapes)) {
+					r.Do(ctx, bench.Req{Tokens: 1}.In(shapes[i]))
+				}
+			}
+			return nil
+		},
+		Judge: judge.All(judge.Served(plan.N*len(shapes)), judge.Share(judge.ByShape, plan.N, plan.Min, plan.Max, nil)),
+	}
+}
+
+// RTE001Bursts: keyless requests that arrive together, before any load is visible.
+func (Cases) RTE001Bursts() bench.Case {
+	shapes := bench.FreshShapes()
+	plan := must(stats.PlanSpread(bench.DefaultWorkers, len(shapes), alpha, bigShare, smallShare, power))
+	rounds := (plan.N + burst - 1) / burst
+	// Within one burst only the grossest herd can be told from chance; over all
+	// bursts a herd that changes its worker each time would look even.
+	inBurst := burst
+	for stats.UpperTail(burst, inBurst, 1.0/bench.DefaultWorkers)*float64(rounds*len(shapes)*bench.DefaultWorkers) < alpha {
+		inBurst--
+	}
+	return bench.Case{
+		ID:          "RTE-001/bursts",
+		Stimulus:    "bursts of 32 keyless requests at once, in every shape",
+		Requirement: "no burst herds onto one worker, and over all bursts every worker serves its share",
+		Cost:        1500e6,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			for i := range rounds {
+				for _, s := range shapes {
+					qs := make([]bench.Req, burst)
+					for j := range qs {
+						qs[j] = bench.Req{Tokens: 1, Phase: burstName(i, s)}.In(s)
+					}
+					r.Together(ctx, qs)
+				}
+			}
+			return nil
+		},
+		Judge: judge.All(judge.Served(plan.N*len(shapes)),
+			judge.Share(judge.ByPhase, burst, 0, inBurst, nil),
+			judge.Share(judge.ByShape, plan.N, plan.Min, rounds*burst*plan.Max/plan.N, nil)),
+	}
+}

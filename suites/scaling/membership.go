@@ -1,0 +1,123 @@
+package scaling
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/routeproof/routeproof/suites/bench"
+	"github.com/routeproof/routeproof/suites/history"
+	"github.com/routeproof/routeproof/suites/judge"
+	"github.com/routeproof/routeproof/suites/judge/stats"
+)
+
+// until sends keyless requests until pred says stop or the convergence time has
+// passed since its call; it waits on what the ledger shows, at the pace of answers.
+func until(ctx context.Context, r *bench.Run, phase string, pred func(worker string) bool) {
+	ctx, cancel := context.WithTimeout(ctx, r.Convergence())
+	defer cancel()
+	for i := 0; ctx.Err() == nil; i++ {
+		q := bench.Req{Key: r.Key(), Phase: phase, Deadline: time.Second}.In(bench.Shapes()[i%8])
+		r.Do(ctx, q)
+		if pred(r.Served(q.Key)) {
+			return
+		}
+	}
+}
+
+// SCL002Join: the newcomer is used, by keyless requests and by new sessions.
+func (Cases) SCL002Join() bench.Case {
+	plan := must(stats.PlanSpread(4, 1, 1e-6, 0.5, 0.05, 0.99))
+	const sessions = 60
+	return bench.Case{
+		ID:          "SCL-002/join",
+		Stimulus:    "a fourth worker joins three; keyless requests until one reaches it, then a counted sample, then 60 new sessions",
+		Requirement: "it serves its share of the sample, and some of the sessions",
+		Workers:     3, Alone: true, Cost: time.Second, Limit: time.Minute,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			for i := range 24 {
+				r.Do(ctx, bench.Req{Phase: "before"}.In(bench.Shapes()[i%8]))
+			}
+			id := r.Join(ctx)
+			until(ctx, r, "converging", func(w string) bool { return w == id })
+			for i := range plan.N {
+				r.Do(ctx, bench.Req{Phase: "sample"}.In(bench.Shapes()[i%8]))
+			}
+			for s := range sessions {
+				r.Do(ctx, bench.Req{Phase: "sessions", Session: r.SessionID(s)}.In(bench.Shapes()[s%8]))
+			}
+			return nil
+		},
+		Judge: func(h *history.History) judge.Finding {
+			all := append([]string{judge.Marked("join")(h)}, h.Workers...)
+			return judge.All(
+				judge.Served(24, "before"), judge.Served(1, "converging"), judge.Served(plan.N, "sample"), judge.Served(sessions, "sessions"),
+				judge.Share(judge.ByPhase, plan.N, plan.Min, plan.Max, all, "sample"),
+				// 60 sessions miss one worker of four by chance once in 3e7.
+				judge.Share(judge.ByPhase, sessions, 1, sessions, all, "sessions"))(h)
+		},
+	}
+}
+
+// SCL003Leave: the leaver gets nothing new and finishes what it has.
+func (Cases) SCL003Leave() bench.Case {
+	const sessions, sample, streams = 40, 160, 4
+	return bench.Case{
+		ID:          "SCL-003/leave",
+		Stimulus:    "a worker with bound sessions and running streams leaves; keyless requests, turns of all sessions, and the end of the streams",
+		Requirement: "nothing new reaches it, every request succeeds, the streams end whole, only its sessions move",
+		Alone:       true, Cost: 1500e6, Limit: time.Minute,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			home := map[string]string{}
+			for s := range sessions {
+				q := bench.Req{Key: r.Key(), Session: r.SessionID(s), Phase: "before"}.In(bench.Shapes()[s%8])
+				r.Do(ctx, q)
+				home[q.Session] = r.Served(q.Key)
+			}
+			leaver := r.Workers()[1]
+			var long []*bench.Pending
+			var hold []*bench.Handle
+			for i := 0; i < sessions && len(long) < streams; i++ {
+				if home[r.SessionID(i)] != leaver {
+					continue
+				}
+				q := bench.Req{Key: r.Key(), Session: r.SessionID(i), Phase: "running", Stream: true, Deadline: 40 * time.Second}
+				hold = append(hold, r.Plan(q.Key, bench.Plan{HoldFinish: true}))
+				long = append(long, r.Start(ctx, q))
+				if !long[len(long)-1].AwaitEvents(ctx, 1, 2*time.Second) {
+					r.Mark("note", leaver, fmt.Sprintf("%s saw no event before the worker left", q.Key))
+				}
+			}
+			r.Leave(ctx, leaver)
+			quiet := 0
+			until(ctx, r, "converging", func(w string) bool {
+				if quiet++; w == leaver {
+					quiet = 0
+				}
+				return quiet >= 24
+			})
+			r.Mark("note", leaver, "converged")
+			for i := range sample {
+				r.Do(ctx, bench.Req{Phase: "after"}.In(bench.Shapes()[i%8]))
+			}
+			for s := range sessions {
+				r.Do(ctx, bench.Req{Session: r.SessionID(s), Turn: 1, Phase: "after turns"}.In(bench.Shapes()[s%8]))
+			}
+			for i, h := range hold {
+				h.Release()
+				long[i].Wait()
+			}
+			return nil
+		},
+		Judge: func(h *history.History) judge.Finding {
+			left := judge.Marked("leave")
+			return judge.All(
+				judge.Served(sessions, "before"), judge.Served(1, "converging"), judge.Served(sample, "after"),
+				judge.Served(sessions, "after turns"), judge.Served(1, "running"),
+				judge.None(left, "after", "after turns"),
+				judge.Moves("before", "after turns", sessions, func(h *history.History, home string) bool {
+					return h.Session.Kind == "table" && home != left(h)
+				}))(h)
+		},
+	}
+}

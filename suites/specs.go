@@ -1,0 +1,204 @@
+package suites
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega"
+
+	"github.com/routeproof/routeproof/suites/bench"
+	"github.com/routeproof/routeproof/suites/report"
+	"github.com/routeproof/routeproof/suites/target"
+)
+
+// Job is one spec to run: a case on the target, or, for the self-test, on a
+// mutant that it must kill.
+type Job struct {
+	Case   string `json:"case"`
+	Mutant string `json:"mutant,omitempty"` // "" = the manifest's target
+}
+
+// Name is the job's name in a report: the case, and the mutant if there is one.
+func (j Job) Name() string {
+	if j.Mutant == "" {
+		return j.Case
+	}
+	return j.Case + "/" + j.Mutant
+}
+
+// Config shapes the specs.
+type Config struct {
+	Manifest *target.Manifest // nil = the reference
+	Jobs     []Job            // nil = every case on the manifest's target
+	Seed     uint64           // base seed; a case's own is a hash of it and the job
+	Evidence string           // directory for histories; "" = a temporary one, kept only for what did not pass
+	Started  func(name string)
+	Finished func(report.CaseResult)
+	Problem  func(report.Problem) // a finding about the run as a whole
+	Logf     func(format string, args ...any)
+}
+
+// specGrace is what a spec may take beyond its case's limit: for starting and
+// stopping the target, which the manifest bounds.
+const specGrace = 2 * time.Minute
+
+// Specs defines the Ginkgo nodes for a configuration. Call it while the tree is
+// being built: at the top level of a package or inside a Describe.
+func Specs(cfg Config) error {
+	cat, err := Load()
+	if err != nil {
+		return err
+	}
+	if cfg.Manifest == nil {
+		cfg.Manifest = target.Reference(cat.Spec.ClaimNames())
+	}
+	if cfg.Jobs == nil {
+		for _, c := range cat.Cases {
+			cfg.Jobs = append(cfg.Jobs, Job{Case: c.ID})
+		}
+	}
+	if err := cat.Fits(cfg.Manifest); err != nil {
+		return err
+	}
+	if cfg.Evidence == "" {
+		if cfg.Evidence, err = os.MkdirTemp("", "routeproof-evidence-"); err != nil {
+			return fmt.Errorf("make a directory for evidence: %w", err)
+		}
+	}
+	r := &runner{cfg: cfg, cat: cat, pools: map[string]*bench.Pool{}}
+	byArea := map[string][]Job{}
+	for _, j := range cfg.Jobs {
+		if _, ok := cat.Case(j.Case); !ok {
+			return fmt.Errorf("job names case %q, which the catalogue does not hold", j.Case)
+		}
+		byArea[j.Case[:3]] = append(byArea[j.Case[:3]], j)
+	}
+	for _, area := range slices.Sorted(maps.Keys(byArea)) {
+		// Specs of one container share its target; it is stopped after the last of them.
+		ginkgo.Describe(area, ginkgo.Ordered, ginkgo.ContinueOnFailure, func() {
+			for _, j := range byArea[area] {
+				r.spec(j)
+			}
+			ginkgo.AfterAll(func() {
+				gomega.Expect(r.close()).To(gomega.Succeed(), "stop the shared targets")
+			})
+		})
+	}
+	return nil
+}
+
+// spec defines one job's node. Its labels are the clause's metadata, so that a
+// Ginkgo label filter can select by them.
+func (r *runner) spec(j Job) {
+	c, _ := r.cat.Case(j.Case)
+	cl, _ := r.cat.Spec.Clause(c.Clause())
+	labels := append([]string{cl.ID, cl.Level, cl.Profile}, cl.Claims...)
+	ginkgo.It(fmt.Sprintf("%s: %s", j.Name(), c.Requirement), ginkgo.Label(labels...), ginkgo.SpecTimeout(c.Limit+specGrace),
+		func(ctx ginkgo.SpecContext) {
+			res := r.run(ctx, j)
+			if res.Verdict == report.Declined {
+				ginkgo.Skip(res.Detail)
+			}
+			gomega.Expect(&res).To(Pass())
+		})
+}
+
+// Run certifies a target inside a plain `go test`: every case is a spec, and a
+// verdict other than pass or declined fails the test. nil is the reference. It
+// may be called once per test binary, for Ginkgo runs one suite per process.
+func Run(t *testing.T, m *target.Manifest) {
+	t.Helper()
+	if err := Specs(Config{Manifest: m, Seed: 1, Logf: t.Logf}); err != nil {
+		t.Fatal(err)
+	}
+	gomega.RegisterFailHandler(ginkgo.Fail)
+	ginkgo.RunSpecs(t, "routeproof")
+}
+
+// Fits says whether a manifest holds what the cases that its claims call for
+// need. The error names what is missing.
+func (c *Catalogue) Fits(m *target.Manifest) error {
+	for _, x := range c.Cases {
+		cl, _ := c.Spec.Clause(x.Clause())
+		if declined(m, cl.Claims) != "" {
+			continue
+		}
+		if x.Variant != "" && !slices.Contains(m.VariantNames(), x.Variant) {
+			return &target.ManifestError{File: m.File, Line: 1, Key: "variants." + x.Variant, Problem: fmt.Sprintf("missing: case %s runs in it", x.ID),
+				Remedy: fmt.Sprintf("add the variant, or answer one of the claims %s with no", strings.Join(cl.Claims, ", "))}
+		}
+		session, err := m.SessionOf(x.Variant)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(cl.Claims, "affinity.idleTTL") && session.IdleTTL == 0 {
+			return &target.ManifestError{File: m.File, Line: 1, Key: "session.idleTTL", Problem: fmt.Sprintf("missing: case %s waits it out", x.ID),
+				Remedy: "declare it, or answer the claim affinity.idleTTL with no"}
+		}
+		if slices.Contains(cl.Claims, "affinity.key") && session.Kind == target.KindNone {
+			return &target.ManifestError{File: m.File, Line: 1, Key: "session.kind", Value: target.KindNone, Problem: "contradicts the claim affinity.key: yes",
+				Remedy: "declare table or hash, or answer the claim affinity.key with no"}
+		}
+		if n := len(m.Wiring.Ports); n > 0 && n < x.Workers {
+			return &target.ManifestError{File: m.File, Line: 1, Key: "wiring.ports", Value: fmt.Sprint(n), Problem: fmt.Sprintf("too few: case %s needs %d workers", x.ID, x.Workers),
+				Remedy: "list as many ports"}
+		}
+	}
+	return nil
+}
+
+// declined names the first claim that the target answers with no, or "".
+func declined(m *target.Manifest, claims []string) string {
+	for _, name := range claims {
+		if !m.Claims[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// JobSeed is a job's own seed: a hash of the base seed and its name, so that it
+// does not depend on the order of cases.
+func JobSeed(base uint64, j Job) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d/%s", base, j.Name())
+	return h.Sum64()
+}
+
+// runner runs jobs on pools of benches, one per target.
+type runner struct {
+	cfg   Config
+	cat   *Catalogue
+	pools map[string]*bench.Pool // by mutant ID; "" = the manifest's target
+}
+
+func (r *runner) close() error {
+	var first error
+	for id, p := range r.pools {
+		if err := p.Close(); err != nil && first == nil {
+			first = err
+		}
+		delete(r.pools, id)
+	}
+	return first
+}
+
+// run runs one job and reports it.
+func (r *runner) run(ctx context.Context, j Job) report.CaseResult {
+	if r.cfg.Started != nil {
+		r.cfg.Started(j.Name())
+	}
+	res := r.result(ctx, j)
+	if r.cfg.Finished != nil {
+		r.cfg.Finished(res)
+	}
+	return res
+}

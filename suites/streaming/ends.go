@@ -1,0 +1,86 @@
+package streaming
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/routeproof/routeproof/mockers/worker"
+	"github.com/routeproof/routeproof/suites/bench"
+	"github.com/routeproof/routeproof/suites/judge"
+)
+
+// STR003Reset: a worker that breaks off is not taken for one that was done.
+func (Cases) STR003Reset() bench.Case {
+	after := []int{1, 2, 6}
+	return bench.Case{
+		ID:          "STR-003/reset",
+		Stimulus:    "workers that reset the connection after 1, 2 and 6 events, or in the middle of an answer that is not streamed",
+		Requirement: "the client's answer is visibly broken",
+		Alone:       true,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			for _, s := range bench.Shapes() {
+				for _, n := range after {
+					q := bench.Req{Key: r.Key(), Tokens: 64}.In(s)
+					r.Plan(q.Key, bench.Plan{Fault: &bench.Fault{Kind: worker.ResetAfterEvents, Events: n}})
+					r.Do(ctx, q)
+				}
+			}
+			return nil
+		},
+		Judge: judge.Broken(len(after) * len(streamed())),
+	}
+}
+
+// abort is how soon a worker must see that its client left (clause STR-004).
+const abort = 2 * time.Second
+
+// STR004Leave: clients leave at every moment of a request's life.
+func (Cases) STR004Leave() bench.Case {
+	type moment struct {
+		name   string
+		plan   bench.Plan
+		events int // the client leaves once it has seen so many
+		stream bool
+	}
+	moments := []moment{
+		{"before headers", bench.Plan{HoldHeaders: true}, 0, false},
+		{"before headers of a stream", bench.Plan{HoldHeaders: true}, 0, true},
+		{"between events", bench.Plan{Step: true, Events: 50}, 2, true},
+		{"while events flow", bench.Plan{Events: 2000, Interval: 10 * time.Millisecond}, 5, true},
+	}
+	return bench.Case{
+		ID:          "STR-004/leave",
+		Stimulus:    "clients that close their connection before headers, between events and while events flow, on both endpoints",
+		Requirement: "the worker sees the abort within 2 s",
+		Alone:       true,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			n := 2 * len(moments) * len(endpoints)
+			r.Parallel(n, n, func(i int) {
+				m := moments[i/2/len(endpoints)]
+				q := bench.Req{Key: r.Key(), Phase: m.name, Endpoint: endpoints[i/2%len(endpoints)], Stream: m.stream, Tokens: 50}
+				if i%2 == 1 {
+					q.Session = r.SessionID(i)
+				}
+				h := r.Plan(q.Key, m.plan)
+				p := r.Start(ctx, q)
+				if !r.Arrived(ctx, q.Key, prompt) {
+					p.Cancel()
+					return
+				}
+				for e := 1; e <= m.events; e++ {
+					h.Advance()
+					if !p.AwaitEvents(ctx, e, prompt) {
+						r.Mark("note", "", fmt.Sprintf("%s: %s saw only %d events", q.Key, m.name, e-1))
+						break
+					}
+				}
+				p.Cancel()
+				p.Wait()
+				r.AwaitAbort(ctx, q.Key, abort)
+			})
+			return nil
+		},
+		Judge: judge.AbortSeen(abort, 2*len(moments)*len(endpoints)),
+	}
+}

@@ -1,0 +1,91 @@
+// Package streaming holds the cases of area STR. Each method of Cases is one case.
+package streaming
+
+import (
+	"context"
+	"time"
+
+	"github.com/routeproof/routeproof/suites/bench"
+	"github.com/routeproof/routeproof/suites/history"
+	"github.com/routeproof/routeproof/suites/judge"
+)
+
+// Cases are the cases of area STR.
+type Cases struct{}
+
+// prompt is how soon an event must be at the client (clause STR-001).
+const prompt = 2 * time.Second
+
+// streamed are the ways to ask for a stream.
+func streamed() []bench.Shape {
+	var out []bench.Shape
+	for _, s := range bench.Shapes() {
+		if s.Stream {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// STR001Stepped: the worker sends an event only when the client has seen the
+// one before, so a router that holds anything back stops the stream for good.
+func (Cases) STR001Stepped() bench.Case {
+	const events = 8
+	return bench.Case{
+		ID:          "STR-001/stepped",
+		Stimulus:    "streams whose worker sends each event only after the client has seen the one before",
+		Requirement: "each event reaches the client within 2 s of being sent",
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			shapes := streamed()
+			r.Parallel(2*len(shapes), 2*len(shapes), func(i int) {
+				q := bench.Req{Key: r.Key()}.In(shapes[i/2])
+				if i%2 == 1 {
+					q.Session = r.SessionID(i)
+				}
+				h := r.Plan(q.Key, bench.Plan{Step: true, Events: events})
+				p := r.Start(ctx, q)
+				for n := 1; n <= events+8; n++ { // role, finish and [DONE] come on top
+					h.Advance()
+					if !p.AwaitEvents(ctx, n, prompt) {
+						break
+					}
+				}
+				if last := p.Peek(); last.Done {
+					p.Wait()
+					return
+				}
+				p.Cancel()
+				p.Wait()
+			})
+			return nil
+		},
+		Judge: judge.All(judge.Prompt(prompt, 4*events), judge.Served(2*len(streamed()))),
+	}
+}
+
+// STR002Spacing: a stream at a steady pace stays one.
+func (Cases) STR002Spacing() bench.Case {
+	const events, apart = 20, 50 * time.Millisecond
+	return bench.Case{
+		ID:          "STR-002/spacing",
+		Stimulus:    "streams of 20 events, 50 ms apart",
+		Requirement: "at least half of each stream's events arrive before the next one is sent",
+		Cost:        1300e6,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			shapes := streamed()
+			r.Parallel(2*len(shapes), 2*len(shapes), func(i int) {
+				q := bench.Req{Key: r.Key()}.In(shapes[i/2])
+				if i%2 == 1 {
+					q.Session = r.SessionID(i)
+				}
+				r.Plan(q.Key, bench.Plan{Events: events, Interval: apart})
+				r.Do(ctx, q)
+			})
+			return nil
+		},
+		Judge: judge.All(judge.Served(2*len(streamed())), judge.Spaced(events*len(streamed()))),
+	}
+}
+
+// endpoints are both of them.
+var endpoints = []string{history.Chat, history.Completions}

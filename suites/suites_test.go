@@ -1,0 +1,5 @@
+package suites
+
+import "testing"
+
+func TestTheReferenceIsCertified(t *testing.T) { Run(t, nil) }

@@ -1,0 +1,259 @@
+package target
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Bounds of what a manifest may ask for.
+const (
+	maxReady       = time.Minute
+	maxGrace       = 30 * time.Second
+	maxConvergence = 10 * time.Second
+	maxIdleTTL     = 31_536_000 * time.Second
+	maxCapacity    = 1 << 31
+)
+
+// Load reads the manifest at path. claims are all known claims; the manifest must
+// answer each. A manifest that cannot be used is a *ManifestError; a file that
+// cannot be read is one, too, at its line 1.
+func Load(path string, claims []string) (*Manifest, error) {
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return nil, &ManifestError{File: path, Line: 1, Column: 1, Problem: err.Error(), Remedy: "name a readable manifest file"}
+	}
+	return Parse(path, source, claims)
+}
+
+// Parse is Load for a manifest in memory; file is only for messages.
+func Parse(file string, source []byte, claims []string) (*Manifest, error) {
+	r := &reader{file: file}
+	m := &Manifest{File: file, source: slices.Clone(source)}
+	root := r.open(source)
+	if r.err == nil {
+		m.read(root, claims)
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	if err := m.rehearse(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *Manifest) read(root value, claims []string) {
+	o := root.object("apiVersion", "implementation", "launch", "files", "ports", "wiring", "endpoint",
+		"session", "claims", "models", "timeouts", "variants", "exemptions")
+	if v, ok := o.need("apiVersion", "write apiVersion: "+APIVersion); ok {
+		v.word(APIVersion)
+	}
+	m.readImplementation(o)
+	m.readLaunch(o)
+	if v, ok := o.has("files"); ok {
+		m.Files = templates(v, true)
+		m.needsProcess(v)
+	}
+	if v, ok := o.has("ports"); ok {
+		m.readPorts(v)
+		m.needsProcess(v)
+	}
+	m.readWiring(o)
+	m.readEndpoint(o)
+	if v, ok := o.need("session", "say how the target treats sessions, at least session: {kind: none}"); ok {
+		m.Session = readSession(v, Session{Scope: "replica"})
+	}
+	m.readClaims(o, claims)
+	m.Models = []string{"mock"}
+	if v, ok := o.has("models"); ok {
+		m.Models = distinct(v)
+	}
+	m.Timeouts.Convergence = 2 * time.Second
+	if v, ok := o.has("timeouts"); ok {
+		t := v.object("convergence")
+		if c, ok := t.has("convergence"); ok {
+			m.Timeouts.Convergence = c.duration(time.Millisecond, maxConvergence)
+		}
+	}
+	if v, ok := o.has("variants"); ok {
+		m.readVariants(v)
+	}
+	if v, ok := o.has("exemptions"); ok {
+		m.readExemptions(v)
+	}
+}
+
+func (m *Manifest) readImplementation(o object) {
+	v, ok := o.need("implementation", "write implementation: {organization: O, project: P, version: \"V\", url: U}")
+	if !ok {
+		return
+	}
+	i := v.object("organization", "project", "version", "url")
+	for _, f := range []struct {
+		key  string
+		into *string
+	}{
+		{"organization", &m.Implementation.Organization}, {"project", &m.Implementation.Project},
+		{"version", &m.Implementation.Version}, {"url", &m.Implementation.URL},
+	} {
+		if t, ok := i.need(f.key, "a report names what it is about"); ok {
+			*f.into = t.text()
+		}
+	}
+}
+
+// needsProcess refuses a key that only a process of ours would see.
+func (m *Manifest) needsProcess(v value) {
+	if m.Launch.Exec == nil {
+		v.fail("", "has no effect: the target is not launched by exec", "remove it")
+	}
+}
+
+// readPorts reads names that templates can write as .Ports.NAME.
+func (m *Manifest) readPorts(v value) {
+	m.Ports = distinct(v)
+	for i, name := range m.Ports {
+		if v.r.err == nil && !identifier(name) {
+			v.list()[i].fail(name, fmt.Sprintf("%q is not a name", name), "use letters, digits and _, a letter first, so that .Ports.NAME works")
+		}
+	}
+}
+
+func identifier(s string) bool {
+	for i, c := range s {
+		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// distinct reads a list of texts, none twice.
+func distinct(v value) []string {
+	var all []string
+	for _, e := range v.list() {
+		s := e.text()
+		if v.r.err == nil && slices.Contains(all, s) {
+			e.fail(s, fmt.Sprintf("%q is given twice", s), "keep one")
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// templates reads a mapping of names to templates. File names are plain: what is
+// rendered stays in the target's directory.
+func templates(v value, files bool) map[string]Template {
+	all := map[string]Template{}
+	for _, e := range v.entries() {
+		switch {
+		case files && (e.key != filepath.Base(e.key) || e.key == "." || e.key == ".." || strings.ContainsAny(e.key, "/\\\x00")):
+			v.r.fail(e.at, e.val.path, e.key, "is not a plain file name", "write a name without directories")
+		case !files && (e.key == "" || strings.ContainsAny(e.key, "=\x00")):
+			v.r.fail(e.at, e.val.path, e.key, "is not a variable name", "write NAME: text")
+		}
+		all[e.key] = e.val.template()
+	}
+	return all
+}
+
+func (m *Manifest) readClaims(o object, known []string) {
+	v, ok := o.need("claims", "answer every known claim with yes or no: "+strings.Join(known, ", "))
+	if !ok {
+		return
+	}
+	m.Claims = map[string]bool{}
+	at := map[string]value{}
+	for _, e := range v.entries() {
+		if !slices.Contains(known, e.key) {
+			v.r.fail(e.at, e.val.path, e.key, "unknown claim", "known claims: "+strings.Join(known, ", "))
+			return
+		}
+		m.Claims[e.key] = e.val.yes()
+		at[e.key] = value{r: v.r, path: e.val.path, at: e.at}
+	}
+	for _, c := range known {
+		if _, ok := m.Claims[c]; !ok {
+			v.fail("", "claim "+c+" is not answered", "add "+c+": yes or "+c+": no")
+			return
+		}
+	}
+	m.agree(o, at)
+}
+
+// agree checks claims against what the rest of the manifest gives them to stand on.
+func (m *Manifest) agree(o object, at map[string]value) {
+	for _, c := range sortedKeys(m.Claims) {
+		if !m.Claims[c] {
+			continue
+		}
+		if strings.HasPrefix(c, "scaling.") && !m.Reloads() {
+			wiring := 0
+			if w, ok := o.fields["wiring"]; ok {
+				wiring = w.at.Line
+			}
+			at[c].fail("yes", fmt.Sprintf("answered yes, but wiring (line %d) has no apply: the workers of the running target cannot be changed", wiring),
+				"add wiring.apply, or answer no")
+		}
+		if strings.HasPrefix(c, "affinity.") && m.Session.Kind == KindNone {
+			at[c].fail("yes", fmt.Sprintf("answered yes, but session.kind (line %d) is none", o.fields["session"].at.Line),
+				"declare the kind of affinity, or answer no")
+		}
+		if c == "affinity.idleTTL" && m.Session.IdleTTL == 0 {
+			at[c].fail("yes", fmt.Sprintf("answered yes, but session (line %d) declares no idleTTL", o.fields["session"].at.Line),
+				"declare session.idleTTL, or answer no")
+		}
+	}
+}
+
+func (m *Manifest) readVariants(v value) {
+	m.Variants = map[string]Variant{}
+	for _, e := range v.entries() {
+		if !identifier(e.key) {
+			v.r.fail(e.at, e.val.path, e.key, "is not a name", "use letters, digits and _, a letter first")
+		}
+		o := e.val.object("session", "files", "env")
+		variant := Variant{Session: m.Session}
+		if s, ok := o.has("session"); ok {
+			variant.Session = readSession(s, m.Session)
+		}
+		if f, ok := o.has("files"); ok {
+			variant.Files = templates(f, true)
+			m.needsProcess(f)
+		}
+		if env, ok := o.has("env"); ok {
+			variant.Env = templates(env, false)
+			m.needsProcess(env)
+		}
+		m.Variants[e.key] = variant
+	}
+}
+
+func (m *Manifest) readExemptions(v value) {
+	for _, e := range v.list() {
+		o := e.object("case", "reason", "issue", "expires")
+		x := Exemption{}
+		for _, f := range []struct {
+			key  string
+			into *string
+		}{{"case", &x.Case}, {"reason", &x.Reason}, {"issue", &x.Issue}} {
+			if t, ok := o.need(f.key, "an exemption says which case, why, which issue, and until when"); ok {
+				*f.into = t.text()
+			}
+		}
+		if t, ok := o.need("expires", "write expires: 2027-03-31"); ok {
+			s := t.text()
+			day, err := time.Parse(time.DateOnly, s)
+			if err != nil && v.r.err == nil {
+				t.fail(s, fmt.Sprintf("%q is not a date", s), "write expires: 2027-03-31")
+			}
+			x.Expires = day
+		}
+		m.Exemptions = append(m.Exemptions, x)
+	}
+}

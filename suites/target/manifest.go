@@ -1,0 +1,193 @@
+package target
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// APIVersion is the one manifest version this package reads.
+const APIVersion = "routeproof/v1"
+
+// InProcessReference is the only router that `launch.inprocess` knows.
+const InProcessReference = "reference"
+
+// Values of session.kind.
+const (
+	KindTable = "table" // a binding per session, with a time to live
+	KindHash  = "hash"  // the session's hash decides; no state
+	KindNone  = "none"  // no affinity
+)
+
+// Values of session.atCapacity.
+const (
+	CapacityRefuse   = "refuse"   // a new session gets an error
+	CapacityUnpinned = "unpinned" // a new session is served without a binding
+	CapacityEvict    = "evict"    // an old binding makes room
+)
+
+// Values of wiring.workers.
+const (
+	WorkersStatic = "static" // rendered into files, arguments or environment
+	WorkersNone   = "none"   // the target knows fixed addresses by itself: wiring.ports
+)
+
+// Manifest describes one target. It is read by Load, Parse or Reference and not
+// changed afterwards.
+type Manifest struct {
+	File           string // as given to Load
+	Implementation Implementation
+	Launch         Launch
+	Files          map[string]Template // name in the target's directory -> contents
+	Ports          []string            // names of extra ports to allocate
+	Wiring         Wiring
+	Endpoint       Template // base URL of the OpenAI API, without /v1; empty in process
+	Session        Session
+	Claims         map[string]bool // every known claim is answered
+	Models         []string        // model names that clients may ask for; at least one
+	Timeouts       Timeouts
+	Variants       map[string]Variant
+	Exemptions     []Exemption
+
+	source []byte
+}
+
+// Implementation says who made what.
+type Implementation struct{ Organization, Project, Version, URL string }
+
+// Launch says how the target comes to run. Exactly one of the three is set.
+type Launch struct {
+	InProcess string // InProcessReference
+	External  bool   // it runs already
+	Exec      *Exec
+}
+
+// Kind is "inprocess", "external" or "exec".
+func (l Launch) Kind() string {
+	switch {
+	case l.Exec != nil:
+		return "exec"
+	case l.External:
+		return "external"
+	default:
+		return "inprocess"
+	}
+}
+
+// Exec is a target that we run as a process.
+type Exec struct {
+	Command []Template // program and arguments; the program is looked up in PATH
+	Env     map[string]Template
+	Ready   Ready
+	Stop    string        // signal that asks it to end; default SIGTERM
+	Grace   time.Duration // from that signal to SIGKILL; default 5s, at most 30s
+}
+
+// Ready says how a launched target shows that it serves.
+type Ready struct {
+	HTTP    Template      // URL that is asked until it answers Status
+	Status  int           // default 200
+	Timeout time.Duration // default 10s, at most 60s
+}
+
+// Wiring says how the target learns about workers.
+type Wiring struct {
+	Workers string // WorkersStatic or WorkersNone; empty in process
+	Ports   []int  // fixed ports that the fleet must listen on; nil = any
+	Apply   *Apply // nil: a running target cannot be given other workers
+}
+
+// Apply says how a running target is told to read its files again.
+type Apply struct {
+	Signal string
+	Verify Verify
+}
+
+// Verify says how a reload is seen from outside: GET HTTP holds the text Contains.
+type Verify struct{ HTTP, Contains Template }
+
+// Session is what the target does about sessions.
+type Session struct {
+	Carrier    Carrier
+	Kind       string        // KindTable, KindHash or KindNone
+	Scope      string        // replica (default) or shared
+	IdleTTL    time.Duration // 0: not declared
+	Capacity   int           // bindings; 0: not declared
+	AtCapacity string        // CapacityRefuse, CapacityUnpinned, CapacityEvict; empty: not declared
+}
+
+// Carrier is where the session id travels. At most one is set; none only with KindNone.
+type Carrier struct{ Header, Body, Cookie string }
+
+// Timeouts are how long the target may take.
+type Timeouts struct {
+	Convergence time.Duration // to follow a change of workers; default 2s, at most 10s
+}
+
+// Variant is the target with other settings: what a case with a short time to
+// live or a small table needs.
+type Variant struct {
+	Session Session             // whole: the manifest's own with the overlay in it
+	Files   map[string]Template // replace or add
+	Env     map[string]Template // replace or add
+}
+
+// Exemption asks that a case's failure be tolerated for a while.
+type Exemption struct {
+	Case, Reason, Issue string
+	Expires             time.Time // the day's beginning, UTC
+}
+
+// SHA256 is the digest of the manifest's source, in hex.
+func (m *Manifest) SHA256() string {
+	sum := sha256.Sum256(m.source)
+	return hex.EncodeToString(sum[:])
+}
+
+// Source is the manifest's text.
+func (m *Manifest) Source() []byte { return slices.Clone(m.source) }
+
+// VariantNames lists the variants in order, without the unnamed one.
+func (m *Manifest) VariantNames() []string { return sortedKeys(m.Variants) }
+
+// SessionOf is the session declaration in force under a variant ("" = none).
+func (m *Manifest) SessionOf(variant string) (Session, error) {
+	v, err := m.resolve(variant)
+	return v.Session, err
+}
+
+// Reloads says whether a running target can be given other workers.
+func (m *Manifest) Reloads() bool { return m.Launch.InProcess != "" || m.Wiring.Apply != nil }
+
+// resolve merges a variant into the manifest's own files, environment and session.
+func (m *Manifest) resolve(variant string) (Variant, error) {
+	all := Variant{Session: m.Session, Files: map[string]Template{}, Env: map[string]Template{}}
+	merge(all.Files, m.Files)
+	if m.Launch.Exec != nil {
+		merge(all.Env, m.Launch.Exec.Env)
+	}
+	if variant == "" {
+		return all, nil
+	}
+	v, ok := m.Variants[variant]
+	if !ok {
+		known := "it has none"
+		if len(m.Variants) > 0 {
+			known = "it has " + strings.Join(m.VariantNames(), ", ")
+		}
+		return Variant{}, fmt.Errorf("%s: no variant %q; %s", m.File, variant, known)
+	}
+	all.Session = v.Session
+	merge(all.Files, v.Files)
+	merge(all.Env, v.Env)
+	return all, nil
+}
+
+func merge(into, from map[string]Template) {
+	for k, t := range from {
+		into[k] = t
+	}
+}

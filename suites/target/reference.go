@@ -1,0 +1,42 @@
+package target
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Variants that cases ask for by name; the built-in manifest has them.
+const (
+	VariantShortTTL      = "shortTTL"      // session.idleTTL of a second
+	VariantSmallCapacity = "smallCapacity" // session.capacity of 64
+)
+
+const referenceHead = `apiVersion: routeproof/v1
+implementation: {organization: routeproof, project: reference, version: built-in, url: "https://github.com/routeproof/routeproof"}
+launch: {inprocess: reference}
+session: {carrier: {header: X-Session-ID}, kind: table, scope: replica, idleTTL: 60s, capacity: 65536, atCapacity: refuse}
+models: [mock]
+variants:
+  shortTTL: {session: {idleTTL: 1s}}
+  smallCapacity: {session: {capacity: 64}}
+claims:
+`
+
+// Reference is the built-in manifest of the reference inside this process, with
+// every claim answered yes. It panics on claims that are no plain words: they
+// come from the specification, never from outside.
+func Reference(claims []string) *Manifest {
+	var b strings.Builder
+	b.WriteString(referenceHead)
+	if len(claims) == 0 {
+		b.WriteString("  {}\n")
+	}
+	for _, c := range claims {
+		fmt.Fprintf(&b, "  %q: yes\n", c)
+	}
+	m, err := Parse("(built-in reference)", []byte(b.String()), claims)
+	if err != nil {
+		panic("target: built-in manifest: " + err.Error())
+	}
+	return m
+}

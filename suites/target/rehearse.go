@@ -1,0 +1,99 @@
+package target
+
+import (
+	"strings"
+)
+
+// rehearse renders every template once, for every variant, so that a bad one is
+// known before anything starts.
+func (m *Manifest) rehearse() error {
+	for _, name := range append([]string{""}, m.VariantNames()...) {
+		v, err := m.resolve(name)
+		if err != nil {
+			return err
+		}
+		if err := m.rehearseVariant(v, m.sample(v, name, 1)); err != nil {
+			return err
+		}
+	}
+	return m.rehearseVerify()
+}
+
+func (m *Manifest) rehearseVariant(v Variant, d *Data) error {
+	for _, key := range sortedKeys(v.Files) {
+		if _, err := v.Files[key].render(d); err != nil {
+			return err
+		}
+	}
+	for _, key := range sortedKeys(v.Env) {
+		s, err := v.Env[key].render(d)
+		if err != nil {
+			return err
+		}
+		if strings.ContainsRune(s, 0) {
+			return v.Env[key].bad("", "holds a zero byte", "remove it")
+		}
+	}
+	if m.Endpoint.text != "" {
+		if _, err := m.Endpoint.renderURL(d); err != nil {
+			return err
+		}
+	}
+	e := m.Launch.Exec
+	if e == nil {
+		return nil
+	}
+	for i, a := range e.Command {
+		s, err := a.render(d)
+		if err != nil {
+			return err
+		}
+		if strings.ContainsRune(s, 0) || i == 0 && s == "" {
+			return a.bad(s, "is no program or argument", "write command: [PROGRAM, ARGUMENT, ...]")
+		}
+	}
+	_, err := e.Ready.HTTP.renderURL(d)
+	return err
+}
+
+// rehearseVerify makes sure that one generation can be told from the next.
+func (m *Manifest) rehearseVerify() error {
+	if m.Wiring.Apply == nil {
+		return nil
+	}
+	ver := m.Wiring.Apply.Verify
+	v, _ := m.resolve("")
+	var text [2]string
+	for i := range text {
+		d := m.sample(v, "", i+1)
+		if _, err := ver.HTTP.renderURL(d); err != nil {
+			return err
+		}
+		s, err := ver.Contains.render(d)
+		if err != nil {
+			return err
+		}
+		text[i] = s
+	}
+	if text[0] == text[1] {
+		return ver.Contains.bad(text[0], "is the same for every generation: an old answer would pass for a new one", "write {{.Generation}} into it")
+	}
+	return nil
+}
+
+// sample is made-up data of the right shape.
+func (m *Manifest) sample(v Variant, variant string, generation int) *Data {
+	d := &Data{
+		Dir: "/tmp/sample", Exe: "/usr/bin/routeproof", Host: loopback, Port: 20000, Ports: map[string]int{},
+		Generation: generation, Session: v.Session, Variant: variant,
+		Workers: []Worker{
+			{ID: "w1", Host: loopback, Port: 20101, URL: "http://127.0.0.1:20101", Model: m.Models[0]},
+			{ID: "w2", Host: loopback, Port: 20102, URL: "http://127.0.0.1:20102", Model: m.Models[0]},
+		},
+	}
+	d.BaseURL = baseURL(d.Host, d.Port)
+	for i, name := range m.Ports {
+		d.Ports[name] = 20001 + i
+	}
+	return d
+}
