@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/routeproof/routeproof/suites/history"
 	"github.com/routeproof/routeproof/suites/report"
 	"github.com/routeproof/routeproof/suites/spec"
+	"github.com/routeproof/routeproof/suites/target"
 )
 
 // Blank is a job's result before it has run: not-run, with everything that is
@@ -37,6 +39,10 @@ func (r *runner) result(ctx context.Context, j Job) report.CaseResult {
 	m := r.cfg.Manifest
 	if claim := declined(m, res.Claims); claim != "" {
 		res.Verdict, res.Detail = report.Declined, fmt.Sprintf("the manifest answers the claim %s with no", claim)
+		return res
+	}
+	if r.misses >= maxMisses && j.Mutant == "" {
+		res.Detail = fmt.Sprintf("the target failed to start %d times in a row, so it was not started again", r.misses)
 		return res
 	}
 	pool := r.pools[j.Mutant]
@@ -64,14 +70,35 @@ func (r *runner) result(ctx context.Context, j Job) report.CaseResult {
 	if out.Detail != "" {
 		res.Detail = out.Detail
 	}
-	if j.Mutant != "" {
+	if j.Mutant != "" && !r.cfg.Natural {
+		if out.Target != nil { // a mutant that cannot serve was not killed by the case
+			res.Verdict, res.Detail = report.Error, fmt.Sprintf("mutant %s: %v", j.Mutant, out.Target)
+			return res
+		}
 		killed(&res, j)
 		return res
+	}
+	if j.Mutant == "" {
+		r.count(out.Target)
 	}
 	if out.Target != nil && r.cfg.Problem != nil {
 		r.cfg.Problem(report.Problem{Kind: report.ProblemTarget, Subject: j.Case, Text: out.Target.Error()})
 	}
 	return res
+}
+
+// maxMisses is how often in a row a target may fail to start before it is given up.
+const maxMisses = 3
+
+// count keeps the number of failed starts in a row.
+func (r *runner) count(err error) {
+	var gone *target.UnreachableError
+	var busy *target.PortInUseError
+	if errors.As(err, &gone) || errors.As(err, &busy) {
+		r.misses++
+	} else {
+		r.misses = 0
+	}
 }
 
 // killed turns a case's verdict on a mutant into the self-test's: pass means

@@ -39,16 +39,20 @@ type Config struct {
 	Manifest *target.Manifest // nil = the reference
 	Jobs     []Job            // nil = every case on the manifest's target
 	Seed     uint64           // base seed; a case's own is a hash of it and the job
+	Natural  bool             // verdicts on mutants stay as the case gave them; else they are the self-test's, turned round
 	Evidence string           // directory for histories; "" = a temporary one, kept only for what did not pass
+	// Context, when it ends, cancels the running case and leaves it and the rest
+	// without a result; what was started is still stopped. nil never ends.
+	Context  context.Context
 	Started  func(name string)
 	Finished func(report.CaseResult)
 	Problem  func(report.Problem) // a finding about the run as a whole
 	Logf     func(format string, args ...any)
 }
 
-// specGrace is what a spec may take beyond its case's limit: for starting and
+// SpecGrace is what a spec may take beyond its case's limit: for starting and
 // stopping the target, which the manifest bounds.
-const specGrace = 2 * time.Minute
+const SpecGrace = 2 * time.Minute
 
 // Specs defines the Ginkgo nodes for a configuration. Call it while the tree is
 // being built: at the top level of a package or inside a Describe.
@@ -67,6 +71,9 @@ func Specs(cfg Config) error {
 	}
 	if err := cat.Fits(cfg.Manifest); err != nil {
 		return err
+	}
+	if cfg.Context == nil {
+		cfg.Context = context.Background()
 	}
 	if cfg.Evidence == "" {
 		if cfg.Evidence, err = os.MkdirTemp("", "routeproof-evidence-"); err != nil {
@@ -101,9 +108,15 @@ func (r *runner) spec(j Job) {
 	c, _ := r.cat.Case(j.Case)
 	cl, _ := r.cat.Spec.Clause(c.Clause())
 	labels := append([]string{cl.ID, cl.Level, cl.Profile}, cl.Claims...)
-	ginkgo.It(fmt.Sprintf("%s: %s", j.Name(), c.Requirement), ginkgo.Label(labels...), ginkgo.SpecTimeout(c.Limit+specGrace),
+	ginkgo.It(fmt.Sprintf("%s: %s", j.Name(), c.Requirement), ginkgo.Label(labels...), ginkgo.SpecTimeout(c.Limit+SpecGrace),
 		func(ctx ginkgo.SpecContext) {
-			res := r.run(ctx, j)
+			if r.cfg.Context.Err() != nil {
+				ginkgo.Skip(stopped)
+			}
+			limited, cancel := context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(r.cfg.Context, cancel)()
+			res := r.run(limited, j)
 			if res.Verdict == report.Declined {
 				ginkgo.Skip(res.Detail)
 			}
@@ -173,11 +186,15 @@ func JobSeed(base uint64, j Job) uint64 {
 	return h.Sum64()
 }
 
+// stopped is why a spec was skipped whose run had ended.
+const stopped = "the run was stopped"
+
 // runner runs jobs on pools of benches, one per target.
 type runner struct {
-	cfg   Config
-	cat   *Catalogue
-	pools map[string]*bench.Pool // by mutant ID; "" = the manifest's target
+	cfg    Config
+	cat    *Catalogue
+	pools  map[string]*bench.Pool // by mutant ID; "" = the manifest's target
+	misses int                    // failed starts of the manifest's target, in a row
 }
 
 func (r *runner) close() error {
@@ -197,6 +214,9 @@ func (r *runner) run(ctx context.Context, j Job) report.CaseResult {
 		r.cfg.Started(j.Name())
 	}
 	res := r.result(ctx, j)
+	if r.cfg.Context.Err() != nil && res.Verdict == report.Error {
+		return res // cut short: it has no result
+	}
 	if r.cfg.Finished != nil {
 		r.cfg.Finished(res)
 	}

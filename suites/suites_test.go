@@ -1,5 +1,27 @@
 package suites
 
-import "testing"
+import (
+	"os"
+	"testing"
 
-func TestTheReferenceIsCertified(t *testing.T) { Run(t, nil) }
+	"github.com/routeproof/routeproof/suites/target"
+)
+
+// TestTheTargetIsCertified runs every case on the reference, or on the manifest
+// that ROUTEPROOF_TARGET names.
+func TestTheTargetIsCertified(t *testing.T) {
+	file := os.Getenv("ROUTEPROOF_TARGET")
+	if file == "" {
+		Run(t, nil)
+		return
+	}
+	cat, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := target.Load(file, cat.Spec.ClaimNames())
+	if err != nil {
+		t.Fatal(err)
+	}
+	Run(t, m)
+}

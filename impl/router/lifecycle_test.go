@@ -3,8 +3,11 @@ package router
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -122,4 +125,44 @@ func TestAWorkerAtAnotherAddressIsAnotherIncarnation(t *testing.T) {
 	if p := r.send("s"); p.body != "w1" { // round robin: w0 had the last turn
 		t.Errorf("the session followed the name to %s", p.body)
 	}
+}
+
+// closer notes that it was told to close its idle connections.
+type closer struct {
+	http.RoundTripper
+	closed *bool
+}
+
+func (c closer) CloseIdleConnections() { *c.closed = true }
+
+func TestShutdownClosesIdleConnectionsToWorkers(t *testing.T) {
+	closed := false
+	parts, err := DefaultParts(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts.Transport = closer{parts.Transport, &closed}
+	r, err := New(Config{}, parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Shutdown(t.Context()); err != nil || !closed {
+		t.Errorf("Shutdown = %v, idle connections closed = %v", err, closed)
+	}
+}
+
+func TestAClientThatHalfClosesGetsNoMadeUpAnswer(t *testing.T) {
+	r := newRig(t, Config{}, nil, newWorker(t, "w0", hang).entry())
+	c, err := net.Dial("tcp", strings.TrimPrefix(r.base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	_ = c.SetDeadline(time.Now().Add(patience))
+	_, _ = fmt.Fprintf(c, "POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(chat), chat)
+	_ = c.(*net.TCPConn).CloseWrite()
+	if got, err := io.ReadAll(c); len(got) != 0 {
+		t.Errorf("got %q, %v", got, err)
+	}
+	r.idle()
 }

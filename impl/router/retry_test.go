@@ -190,3 +190,29 @@ func TestGarbageFromAWorkerIsAConnectionFailure(t *testing.T) {
 		t.Errorf("got %+v", p)
 	}
 }
+
+func TestAFailedFirstRequestKeepsNobodyWaiting(t *testing.T) {
+	r := newRig(t, Config{IdleTTL: time.Minute, InitWait: 100 * time.Millisecond}, nil, refusing(t, "w0"), refusing(t, "w1"))
+	for range 3 {
+		if p := r.send("s"); p.status != 502 {
+			t.Errorf("got %+v", p)
+		}
+	}
+}
+
+func TestNobodyWaitsForTheBodyOfAFailure(t *testing.T) {
+	release := make(chan struct{})
+	w0 := newWorker(t, "w0", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		_ = http.NewResponseController(w).Flush()
+		<-release
+	})
+	r := newRig(t, Config{IdleTTL: time.Minute}, nil, w0.entry(), newWorker(t, "w1", fine("w1")).entry())
+	defer close(release)
+	if resp := r.open(t.Context(), "s"); resp.StatusCode != 500 {
+		t.Fatalf("got %d", resp.StatusCode)
+	}
+	if p := r.send("s"); p.body != "w1" {
+		t.Errorf("got %+v", p)
+	}
+}

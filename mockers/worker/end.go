@@ -25,12 +25,14 @@ func (x *exchange) hang() bool {
 	return false
 }
 
-// reset breaks the connection after what was written has arrived.
+// reset breaks the connection off after what was written has arrived.
 func (x *exchange) reset() bool {
 	x.conn.Drain(drainTime)
 	// The ledger first: whoever sees the reset finds the attempt over.
 	x.end(ledger.Reset)
-	x.conn.Reset()
+	if !x.fault.Close { // else the server closes it, unfinished as it is
+		x.conn.Reset()
+	}
 	return false
 }
 

@@ -43,6 +43,9 @@ type Fault struct {
 	// Events is how many events kind reset-after-events lets out; 0 resets right
 	// after the headers.
 	Events int `json:"events,omitempty"`
+	// Close makes the two reset kinds end the connection in the ordinary way (FIN)
+	// instead of resetting it. The answer is as incomplete as after a reset.
+	Close bool `json:"close,omitempty"`
 	// Count is how many inference requests the fault strikes before it is over;
 	// 0 means until it is cleared. In a Plan it counts the attempts of the
 	// planned request. refuse and hang have no count: what they strike is never
@@ -67,6 +70,9 @@ func (f Fault) Validate() error {
 	}
 	if f.Kind != Status && (f.Status != 0 || f.RetryAfter != 0) {
 		return fmt.Errorf("fault %s: status %d and retryAfter %d belong to kind status only; leave them out", f.Kind, f.Status, f.RetryAfter)
+	}
+	if f.Kind != ResetAfterEvents && f.Kind != ResetBeforeHeaders && f.Close {
+		return fmt.Errorf("fault %s: close belongs to kinds reset-before-headers and reset-after-events only; leave it out", f.Kind)
 	}
 	if f.Kind != ResetAfterEvents && f.Events != 0 {
 		return fmt.Errorf("fault %s: events %d belongs to kind reset-after-events only; leave it out", f.Kind, f.Events)

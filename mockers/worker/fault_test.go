@@ -264,3 +264,19 @@ func TestABadTimingOrConfigIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestAResetThatClosesEndsInTheOrdinaryWayAndIsAsIncomplete(t *testing.T) {
+	for name, f := range map[string]Fault{
+		"before headers": {Kind: ResetBeforeHeaders, Close: true},
+		"after an event": {Kind: ResetAfterEvents, Events: 1, Close: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := start(t, Timing{})
+			b.fault(f)
+			if r := b.chat("k", true, 4); !errors.Is(r.err, io.ErrUnexpectedEOF) && !errors.Is(r.err, io.EOF) {
+				t.Errorf("got %+v; want an end of file in the middle", r)
+			}
+			b.ended(0, ledger.Reset)
+		})
+	}
+}

@@ -78,12 +78,13 @@ func (Cases) AFF004ServerError() bench.Case {
 
 // AFF004Reset: the connection breaks before headers, at every worker that is tried.
 func (Cases) AFF004Reset() bench.Case {
-	return failed("reset", "finds its connection reset before headers", false,
-		bench.Plan{Fault: &bench.Fault{Kind: worker.ResetBeforeHeaders}})
+	return failed("reset", "finds its connection broken before headers", false,
+		bench.Plan{Fault: &bench.Fault{Kind: worker.ResetBeforeHeaders}},
+		bench.Plan{Fault: &bench.Fault{Kind: worker.ResetBeforeHeaders, Close: true}})
 }
 
 // dead drives a worker's death by the given means and three rounds of turns.
-func dead(ctx context.Context, r *bench.Run, sessions int, kill func(id string)) error {
+func dead(ctx context.Context, r *bench.Run, sessions int, kill, back func(id string)) error {
 	round := func(phase string) {
 		order := r.Rand().Perm(sessions)
 		for i, s := range order {
@@ -107,6 +108,10 @@ func dead(ctx context.Context, r *bench.Run, sessions int, kill func(id string))
 	round("after")
 	round("settled")
 	round("settled")
+	if back != nil {
+		back(victim)
+		round("back")
+	}
 	return nil
 }
 
@@ -133,11 +138,12 @@ func (Cases) AFF005Crash() bench.Case {
 	const sessions = 40
 	return bench.Case{
 		ID:          "AFF-005/crash",
-		Stimulus:    "40 bound sessions; the worker with most of them crashes; three more turns each",
-		Requirement: "every turn is answered, its sessions move once, nobody else's move",
+		Stimulus:    "40 bound sessions; the worker with most of them crashes; three more turns each; it comes back as a new incarnation; one more",
+		Requirement: "every turn is answered, its sessions move once (from a table: for good), nobody else's move",
 		Alone:       true, Limit: 40 * time.Second,
-		Drive: func(ctx context.Context, r *bench.Run) error { return dead(ctx, r, sessions, r.Crash) },
-		Judge: deadJudge(sessions),
+		Drive: func(ctx context.Context, r *bench.Run) error { return dead(ctx, r, sessions, r.Crash, r.Restart) },
+		Judge: judge.All(deadJudge(sessions), judge.Served(sessions, "back"), judge.Moves("settled", "back", sessions,
+			func(h *history.History, _ string) bool { return h.Session.Kind == "table" })),
 	}
 }
 
@@ -150,7 +156,7 @@ func (Cases) AFF005Refuse() bench.Case {
 		Requirement: "every turn is answered, its sessions move once, nobody else's move",
 		Alone:       true, Limit: 40 * time.Second,
 		Drive: func(ctx context.Context, r *bench.Run) error {
-			return dead(ctx, r, sessions, func(id string) { r.Fault(id, bench.Fault{Kind: worker.Refuse}) })
+			return dead(ctx, r, sessions, func(id string) { r.Fault(id, bench.Fault{Kind: worker.Refuse}) }, nil)
 		},
 		Judge: deadJudge(sessions),
 	}

@@ -16,10 +16,10 @@ type Cases struct{}
 
 // AFF001Turns: conversations whose turns walk through every shape in different orders.
 func (Cases) AFF001Turns() bench.Case {
-	const sessions, turns = 24, 10
+	const sessions, turns = 64, 12
 	return bench.Case{
 		ID:          "AFF-001/turns",
-		Stimulus:    "24 sessions of 10 turns each, every turn in another shape, eight sessions at a time",
+		Stimulus:    "64 sessions of 12 turns each, every turn in another shape, eight sessions at a time; the header's name now and then in lower case",
 		Requirement: "each session's turns are all at one worker, and not every session's at the same",
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			shapes := make([]func(int) bench.Shape, sessions)
@@ -28,7 +28,7 @@ func (Cases) AFF001Turns() bench.Case {
 			}
 			r.Parallel(sessions, 8, func(s int) {
 				for t := range turns {
-					r.Do(ctx, bench.Req{Session: r.SessionID(s), Turn: t}.In(shapes[s](t)))
+					r.Do(ctx, bench.Req{Session: r.SessionID(s), Turn: t, Lower: t%4 == 1}.In(shapes[s](t)))
 					if t%3 == 2 { // keyless requests between turns must not disturb them
 						r.Do(ctx, bench.Req{Phase: "keyless"}.In(shapes[s](t)))
 					}

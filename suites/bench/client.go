@@ -131,6 +131,9 @@ func (c *client) start(ctx context.Context, q Req) (*Pending, error) {
 		return nil, fmt.Errorf("request to %s%s: %w", c.base, path, err)
 	}
 	hr.Header = header
+	if q.Chunked {
+		hr.ContentLength, hr.GetBody = -1, nil
+	}
 	sum := sha256.Sum256(body)
 	p := &Pending{cancel: cancel, done: make(chan struct{}), changed: make(chan struct{})}
 	p.req = history.Request{

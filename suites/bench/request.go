@@ -28,6 +28,8 @@ type Req struct {
 	Tokens   int    // max_tokens; 0 = 4
 	Prompt   string // after the marker; empty = a short one
 	Header   http.Header
+	Lower    bool           // the session header's name in lower case instead of as the manifest writes it
+	Chunked  bool           // the body without a Content-Length
 	Extra    map[string]any // further top-level body fields; json.RawMessage passes as written
 	Deadline time.Duration  // 0 = RequestDeadline
 }
@@ -126,8 +128,10 @@ func (q Req) render(c carrier) (path string, header http.Header, body []byte, er
 	maps.Copy(fields, q.Extra)
 	if q.Session != "" {
 		switch {
+		case c.header != "" && q.Lower:
+			header[strings.ToLower(c.header)] = []string{q.Session}
 		case c.header != "":
-			header.Set(c.header, q.Session)
+			header[c.header] = []string{q.Session}
 		case c.cookie != "":
 			header.Add("Cookie", c.cookie+"="+q.Session)
 		case c.body != "":

@@ -62,6 +62,9 @@ func (r *Run) IdleTTL() time.Duration { return r.bench.session.IdleTTL }
 // Convergence is the longest time the target may take to follow a change.
 func (r *Run) Convergence() time.Duration { return r.bench.env.Manifest.Timeouts.Convergence }
 
+// Model is the model that the target serves.
+func (r *Run) Model() string { return r.bench.env.Manifest.Models[0] }
+
 // Workers lists the ids wired to the target now.
 func (r *Run) Workers() []string { return slices.Clone(r.bench.wired) }
 
@@ -100,7 +103,7 @@ func (r *Run) Start(ctx context.Context, q Req) *Pending {
 		q.Endpoint = history.Chat
 	}
 	if q.Model == "" {
-		q.Model = r.bench.env.Manifest.Models[0]
+		q.Model = r.Model()
 	}
 	if q.Tokens == 0 {
 		q.Tokens = 4
@@ -175,6 +178,14 @@ func (r *Run) Fault(id string, f Fault) {
 func (r *Run) Crash(id string) {
 	r.Mark("crash", id, "")
 	r.bench.fleet.Worker(id).Crash()
+}
+
+// Restart brings a crashed worker back at its address, as a new incarnation.
+func (r *Run) Restart(id string) {
+	r.Mark("restart", id, "")
+	if err := r.bench.fleet.Worker(id).Restart(); err != nil {
+		r.Fail(fmt.Errorf("restart worker %s: %w", id, err))
+	}
 }
 
 // Join adds a worker to the fleet and wires it; its id is empty if that failed.

@@ -76,6 +76,9 @@ func (Cases) BND003Streams() bench.Case {
 			ps, hs := make([]*bench.Pending, n), make([]*bench.Handle, n)
 			for i := range n {
 				q := bench.Req{Key: r.Key(), Stream: true, Phase: "stream", Endpoint: bench.FreshShapes()[i%4].Endpoint}
+				if i%2 == 1 {
+					q.Session = r.SessionID(i / 4)
+				}
 				hs[i] = r.Plan(q.Key, bench.Plan{HoldFinish: true})
 				ps[i] = r.Start(ctx, q)
 			}

@@ -208,6 +208,21 @@ func Dispatches(min, max int, phases ...string) Judge {
 	}
 }
 
+// Dispatched guards a case against having seen nothing: at least min dispatches
+// of the phases' requests must be in the ledger.
+func Dispatched(min int, phases ...string) Judge {
+	return func(h *history.History) Finding {
+		n, at := 0, attempts(h)
+		for _, r := range In(h, phases...) {
+			n += len(at[r.Key])
+		}
+		if n < min {
+			return Finding{Inconclusive: fmt.Sprintf("only %d of at least %d dispatches of %v were seen", n, min, phases)}
+		}
+		return Finding{}
+	}
+}
+
 // Refused requires every request of the phases to be answered with a 4xx and to
 // have reached no worker.
 func Refused(phases ...string) Judge {

@@ -15,8 +15,18 @@ import (
 // hopByHop are headers that a proxy owns on each side (RFC 9110, 7.6.1), and
 // those that it may legitimately set itself.
 var hopByHop = map[string]bool{
-	"Connection": true, "Keep-Alive": true, "Proxy-Connection": true, "Te": true, "Trailer": true,
-	"Transfer-Encoding": true, "Upgrade": true, "Content-Length": true, "Host": true, "Date": true, "Server": true, "Via": true,
+	"connection": true, "keep-alive": true, "proxy-connection": true, "te": true, "trailer": true,
+	"transfer-encoding": true, "upgrade": true, "content-length": true, "host": true, "date": true, "server": true, "via": true,
+}
+
+// values are a header's, whatever the case of its name.
+func values(header map[string][]string, name string) []string {
+	for k, v := range header {
+		if strings.EqualFold(k, name) {
+			return v
+		}
+	}
+	return nil
 }
 
 // RequestKept requires every attempt of the phases' requests to carry what the
@@ -35,11 +45,11 @@ func RequestKept(min int, phases ...string) Judge {
 					g.add("POST "+r.Path+in, a.Method+" "+a.Target, r.Key)
 				}
 				for _, name := range slices.Sorted(maps.Keys(r.SentHeader)) {
-					if hopByHop[name] {
+					if hopByHop[strings.ToLower(name)] {
 						continue
 					}
 					// A list may be folded into one line (RFC 9110, 5.3); the values and their order may not change.
-					want, got := strings.Join(r.SentHeader[name], ", "), strings.Join(a.Header[name], ", ")
+					want, got := strings.Join(r.SentHeader[name], ", "), strings.Join(values(a.Header, name), ", ")
 					if want != got {
 						g.add(fmt.Sprintf("header %s: %s%s", name, Redact(name, want), in), fmt.Sprintf("%q", Redact(name, got)), r.Key)
 					}
@@ -81,7 +91,7 @@ func ResponseKept(min int, headers func(r *history.Request, status int) map[stri
 				g.add("the body's bytes as sent"+in, fmt.Sprintf("%d bytes that differ from the %d sent", r.BodyBytes, a.BytesSent), r.Key)
 			}
 			for name, value := range headers(r, a.Status) {
-				if got := strings.Join(r.Header[name], ", "); !strings.HasPrefix(got, value) {
+				if got := strings.Join(values(r.Header, name), ", "); !strings.HasPrefix(got, value) {
 					g.add(fmt.Sprintf("header %s: %s%s", name, value, in), fmt.Sprintf("%q", got), r.Key)
 				}
 			}

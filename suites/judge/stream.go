@@ -46,27 +46,33 @@ func Prompt(max time.Duration, min int, phases ...string) Judge {
 	}
 }
 
-// Spaced requires, per stream of the phases, at least half of the events to
-// reach the client before the worker sends the next one.
-func Spaced(min int, phases ...string) Judge {
+// Spaced requires, per stream of the phases, at least three quarters of the
+// events to reach the client before the worker sends the next one. An event that
+// the worker itself followed up in less than half of apart decides nothing: the
+// machine had stalled it.
+func Spaced(apart time.Duration, min int, phases ...string) Judge {
 	return func(h *history.History) Finding {
 		var g group
 		at := attempts(h)
 		judged := 0
 		for _, r := range In(h, phases...) {
 			a := last(at[r.Key])
-			if a == nil || len(a.Events) < 2 {
+			if a == nil {
 				continue
 			}
-			late, n := 0, len(a.Events)-1
-			for i := range n {
+			late, n := 0, 0
+			for i := range len(a.Events) - 1 {
+				if a.Events[i+1]-a.Events[i] < apart/2 {
+					continue
+				}
+				n++
 				if i >= len(r.Events) || r.Events[i].At >= a.Events[i+1] {
 					late++
 				}
 			}
 			judged += n
-			if 2*late > n {
-				g.add(fmt.Sprintf("at least half of a stream's events at the client before the next is sent (%s)", how(r)),
+			if 4*late > n {
+				g.add(fmt.Sprintf("at least three quarters of a stream's events at the client before the next is sent (%s)", how(r)),
 					fmt.Sprintf("%d of %d came after it", late, n), r.Key)
 			}
 		}

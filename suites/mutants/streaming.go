@@ -3,6 +3,7 @@ package mutants
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"time"
@@ -105,7 +106,7 @@ func (Catalogue) STRBatches() Mutant {
 func (Catalogue) STRSwallows() Mutant {
 	return Mutant{
 		ID: "str/swallows-reset", Fault: "an answer that broke off is ended cleanly",
-		KilledBy: []string{"STR-003/reset"},
+		KilledBy: []string{"STR-003/reset", "STR-003/closed"},
 		New: with(func(_ *router.Config, p *router.Parts) {
 			inner := p.Relay
 			p.Relay = relays(func(w http.ResponseWriter, resp *http.Response) error {
@@ -114,6 +115,24 @@ func (Catalogue) STRSwallows() Mutant {
 				}
 				_ = inner.Relay(w, resp)
 				return nil
+			})
+		}),
+	}
+}
+
+// STRSwallowsClose takes the end of a connection for the end of an answer.
+func (Catalogue) STRSwallowsClose() Mutant {
+	return Mutant{
+		ID: "str/swallows-close", Fault: "a stream whose connection was closed, not reset, before its end is ended cleanly",
+		KilledBy: []string{"STR-003/closed"},
+		New: with(func(_ *router.Config, p *router.Parts) {
+			inner := p.Relay
+			p.Relay = relays(func(w http.ResponseWriter, resp *http.Response) error {
+				err := inner.Relay(w, resp)
+				if resp.ContentLength < 0 && errors.Is(err, io.ErrUnexpectedEOF) {
+					return nil
+				}
+				return err
 			})
 		}),
 	}

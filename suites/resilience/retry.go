@@ -55,8 +55,8 @@ func (Cases) RES001Bounded() bench.Case {
 	const n, most = 16, 5
 	return bench.Case{
 		ID:          "RES-001/bounded",
-		Stimulus:    "every worker resets every connection before headers; 16 requests in every shape",
-		Requirement: "at most five dispatches each, and an error at the client within 10 s",
+		Stimulus:    "every worker resets or closes every connection before headers; 16 requests in every shape",
+		Requirement: "at most five dispatches each (none while the router takes all workers for dead), and an error at the client within 10 s",
 		Alone:       true, Limit: 40 * time.Second,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			r.Parallel(n, n, func(i int) {
@@ -64,12 +64,12 @@ func (Cases) RES001Bounded() bench.Case {
 				if i >= n/2 {
 					q.Session = r.SessionID(i)
 				}
-				r.Plan(q.Key, bench.Plan{Fault: &bench.Fault{Kind: worker.ResetBeforeHeaders}})
+				r.Plan(q.Key, bench.Plan{Fault: &bench.Fault{Kind: worker.ResetBeforeHeaders, Close: i%4 >= 2}})
 				r.Do(ctx, q)
 			})
 			return nil
 		},
-		Judge: judge.All(judge.Dispatches(1, most, "hopeless"), judge.ErrorSeen(n, "hopeless")),
+		Judge: judge.All(judge.Dispatches(0, most, "hopeless"), judge.Dispatched(1, "hopeless"), judge.ErrorSeen(n, "hopeless")),
 	}
 }
 

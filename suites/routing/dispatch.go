@@ -10,7 +10,13 @@ import (
 
 // RTE002UnknownModel: names that no worker serves, by every way in.
 func (Cases) RTE002UnknownModel() bench.Case {
-	models := []string{"no-such-model", "mock-2", "mo", "/mock", "mock:latest"}
+	near := []func(string) string{
+		func(string) string { return "no-such-model" },
+		func(m string) string { return m + "-2" },
+		func(m string) string { return m[:len(m)-1] },
+		func(m string) string { return "/" + m },
+		func(m string) string { return m + " " + m },
+	}
 	return bench.Case{
 		ID:          "RTE-002/unknown-model",
 		Stimulus:    "requests for models that no worker serves, keyless, in new sessions and in a bound one",
@@ -21,9 +27,9 @@ func (Cases) RTE002UnknownModel() bench.Case {
 				r.Do(ctx, bench.Req{Phase: "known", Session: bound}.In(s))
 			}
 			for i, s := range bench.Shapes() {
-				for j, m := range models {
-					for _, session := range []string{"", bound, r.SessionID(1 + i*len(models) + j)} {
-						r.Do(ctx, bench.Req{Phase: "unknown", Model: m, Session: session}.In(s))
+				for j, like := range near {
+					for _, session := range []string{"", bound, r.SessionID(1 + i*len(near) + j)} {
+						r.Do(ctx, bench.Req{Phase: "unknown", Model: like(r.Model()), Session: session}.In(s))
 					}
 				}
 			}
@@ -38,10 +44,10 @@ func (Cases) RTE002UnknownModel() bench.Case {
 
 // RTE005Once: nothing fails, so nothing may be sent twice or handed to another client.
 func (Cases) RTE005Once() bench.Case {
-	const n = 25
+	const n = 100
 	return bench.Case{
 		ID:          "RTE-005/once",
-		Stimulus:    "200 requests in every shape, 16 at a time, keyless and in sessions",
+		Stimulus:    "800 requests in every shape, 16 at a time, keyless and in sessions",
 		Requirement: "one dispatch each, and each client gets the answer to its own request",
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			shapes := bench.Shapes()

@@ -29,13 +29,13 @@ func odd() map[string]any {
 func (Cases) RTE003Request() bench.Case {
 	return bench.Case{
 		ID:          "RTE-003/request",
-		Stimulus:    "requests with a query, unusual headers and body fields, keyless and in a session, in every shape",
+		Stimulus:    "requests with a query, unusual headers and body fields, with and without a Content-Length, keyless and in a session, in every shape",
 		Requirement: "the worker's ledger shows the same path, headers and JSON value",
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for i, s := range bench.Shapes() {
 				for _, session := range []string{"", r.SessionID(i)} {
 					r.Do(ctx, bench.Req{
-						Session: session, Query: "api-version=2024-06&tag=a%2Fb&tag=c&empty=",
+						Session: session, Chunked: i%3 == 2, Query: "api-version=2024-06&tag=a%2Fb&tag=c&empty=",
 						Prompt: "tabs\tand\nlines, \"quotes\", \\ and 漢字 and 😀",
 						Extra:  odd(),
 						Header: http.Header{

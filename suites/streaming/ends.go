@@ -10,27 +10,37 @@ import (
 	"github.com/routeproof/routeproof/suites/judge"
 )
 
-// STR003Reset: a worker that breaks off is not taken for one that was done.
-func (Cases) STR003Reset() bench.Case {
+// broken makes a case of workers that break off in the middle of an answer.
+func broken(name, how string, close bool) bench.Case {
 	after := []int{1, 2, 6}
 	return bench.Case{
-		ID:          "STR-003/reset",
-		Stimulus:    "workers that reset the connection after 1, 2 and 6 events, or in the middle of an answer that is not streamed",
+		ID:          "STR-003/" + name,
+		Stimulus:    "workers that " + how + " after 1, 2 and 6 events, or in the middle of an answer that is not streamed",
 		Requirement: "the client's answer is visibly broken",
 		Alone:       true,
 		Drive: func(ctx context.Context, r *bench.Run) error {
-			for _, s := range bench.Shapes() {
+			for i, s := range bench.Shapes() {
 				for _, n := range after {
 					q := bench.Req{Key: r.Key(), Tokens: 64}.In(s)
-					r.Plan(q.Key, bench.Plan{Fault: &bench.Fault{Kind: worker.ResetAfterEvents, Events: n}})
+					if n == 2 {
+						q.Session = r.SessionID(i)
+					}
+					r.Plan(q.Key, bench.Plan{Fault: &bench.Fault{Kind: worker.ResetAfterEvents, Events: n, Close: close}})
 					r.Do(ctx, q)
 				}
 			}
 			return nil
 		},
-		Judge: judge.Broken(len(after) * len(streamed())),
+		Judge: judge.Broken(len(after) * len(bench.Shapes())),
 	}
 }
+
+// STR003Reset: the connection is reset.
+func (Cases) STR003Reset() bench.Case { return broken("reset", "reset the connection", false) }
+
+// STR003Closed: the connection is closed in the ordinary way, as a process that
+// exits does, without the end that the framing calls for.
+func (Cases) STR003Closed() bench.Case { return broken("closed", "close the connection", true) }
 
 // abort is how soon a worker must see that its client left (clause STR-004).
 const abort = 2 * time.Second
@@ -46,12 +56,13 @@ func (Cases) STR004Leave() bench.Case {
 	moments := []moment{
 		{"before headers", bench.Plan{HoldHeaders: true}, 0, false},
 		{"before headers of a stream", bench.Plan{HoldHeaders: true}, 0, true},
+		{"in the middle of an answer", bench.Plan{HoldFinish: true}, 0, false},
 		{"between events", bench.Plan{Step: true, Events: 50}, 2, true},
 		{"while events flow", bench.Plan{Events: 2000, Interval: 10 * time.Millisecond}, 5, true},
 	}
 	return bench.Case{
 		ID:          "STR-004/leave",
-		Stimulus:    "clients that close their connection before headers, between events and while events flow, on both endpoints",
+		Stimulus:    "clients that close their connection before headers, in the middle of an answer, between events and while events flow, on both endpoints",
 		Requirement: "the worker sees the abort within 2 s",
 		Alone:       true,
 		Drive: func(ctx context.Context, r *bench.Run) error {

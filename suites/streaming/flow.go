@@ -69,7 +69,7 @@ func (Cases) STR002Spacing() bench.Case {
 	return bench.Case{
 		ID:          "STR-002/spacing",
 		Stimulus:    "streams of 20 events, 50 ms apart",
-		Requirement: "at least half of each stream's events arrive before the next one is sent",
+		Requirement: "at least three quarters of each stream's events arrive before the next one is sent",
 		Cost:        1300e6,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			shapes := streamed()
@@ -83,7 +83,7 @@ func (Cases) STR002Spacing() bench.Case {
 			})
 			return nil
 		},
-		Judge: judge.All(judge.Served(2*len(streamed())), judge.Spaced(events*len(streamed()))),
+		Judge: judge.All(judge.Served(2*len(streamed())), judge.Spaced(apart, events*len(streamed()))),
 	}
 }
 

@@ -14,9 +14,16 @@ const (
 	// verifyInRow is how many answers in a row must show the new generation: while
 	// a proxy reloads, its old and new processes share the port.
 	verifyInRow = 5
-	// resignal is how long a signal may stay without effect before it is sent again:
-	// some targets lose one that arrives while they are busy with the last.
+	// resignal is how long a signal may stay without any effect before it is sent
+	// again: some targets lose one that arrives while they are busy with the last.
 	resignal = 500 * time.Millisecond
+	// impatience is how long a target may be seen to do something, without getting
+	// there, before the signal is sent again. A signal in the middle of a hand-over
+	// can spoil it.
+	impatience = 4 * resignal
+	// maxWhen is how long wiring.apply.when may take to hold. It is not part of the
+	// convergence: the target has not been asked for anything yet.
+	maxWhen = 10 * time.Second
 )
 
 func (p *process) apply(ctx context.Context, workers []Worker) error {
@@ -26,29 +33,33 @@ func (p *process) apply(ctx context.Context, workers []Worker) error {
 	}
 	p.applying.Lock()
 	defer p.applying.Unlock()
+	if err := p.awaitWhen(ctx); err != nil {
+		return err
+	}
 	p.data.Workers = workers
 	p.data.Generation++ // spent even if this fails: no generation means two sets
 	if err := p.writeFiles(&p.data); err != nil {
 		return err
 	}
-	began := time.Now()
-	limit := p.m.Timeouts.Convergence
-	limited, cancel := context.WithTimeout(ctx, limit)
+	limited, cancel := context.WithTimeout(ctx, p.m.Timeouts.Convergence)
 	defer cancel()
 	limited, done := alive(limited, p.g.Exited())
 	defer done()
-
-	failed := &ApplyError{Generation: p.data.Generation, Last: "nothing yet"}
-	p.lookOnce(limited)
-	for limited.Err() == nil {
-		if err := p.g.Signal(unix.SignalNum(a.Signal)); err != nil {
-			return err
+	before := p.lookOnce(limited)
+	failed := &ApplyError{Generation: p.data.Generation, Last: before}
+	began := time.Now()
+	for signalled := (time.Time{}); limited.Err() == nil; {
+		if failed.Last == before || time.Since(signalled) >= impatience {
+			if err := p.g.Signal(unix.SignalNum(a.Signal)); err != nil {
+				return err
+			}
+			signalled = time.Now()
+			failed.Signals++
 		}
-		failed.Signals++
 		round, stop := context.WithTimeoutCause(limited, resignal, errRound)
-		err := p.verify(round, &p.data)
+		err := p.verify(round, a.Verify, &p.data)
 		stop()
-		var u *unverified
+		var u *unseen
 		switch {
 		case err == nil:
 			return nil
@@ -62,54 +73,76 @@ func (p *process) apply(ctx context.Context, workers []Worker) error {
 		return context.Cause(ctx)
 	}
 	failed.Waited = time.Since(began)
-	if errors.Is(context.Cause(limited), errEnded) {
-		failed.Exit = p.how()
-	}
-	failed.LogTail = p.log.tail(tailLines)
+	p.whyNot(failed, limited)
 	return failed
 }
 
-// lookOnce asks the still unchanged target for its generation: a manifest may use
-// that to mark what the target must hand on (see fixtures/targets/haproxy.yaml).
-// What it answers does not matter.
-func (p *process) lookOnce(ctx context.Context) {
-	if url, err := p.m.Wiring.Apply.Verify.HTTP.renderURL(&p.data); err == nil {
-		_, _ = probe(ctx, url, resignal)
+// awaitWhen waits until the target may be signalled.
+func (p *process) awaitWhen(ctx context.Context) error {
+	w := p.m.Wiring.Apply.When
+	if w == nil {
+		return nil
 	}
+	limited, cancel := context.WithTimeoutCause(ctx, maxWhen, fmt.Errorf("not so within %v", maxWhen))
+	defer cancel()
+	limited, done := alive(limited, p.g.Exited())
+	defer done()
+	err := p.verify(limited, *w, &p.data)
+	var u *unseen
+	if ctx.Err() != nil || err == nil || !errors.As(err, &u) {
+		return errors.Join(context.Cause(ctx), err)
+	}
+	failed := &ApplyError{Generation: p.data.Generation + 1, Waited: maxWhen, Last: u.Error()}
+	p.whyNot(failed, limited)
+	return failed
+}
+
+// whyNot adds what the process itself has to say.
+func (p *process) whyNot(e *ApplyError, ctx context.Context) {
+	if errors.Is(context.Cause(ctx), errEnded) {
+		e.Exit = p.how()
+	}
+	e.LogTail = p.log.tail(tailLines)
+}
+
+// lookOnce asks the still unchanged target what it says now. A manifest may use
+// that to mark what the target must hand on (see fixtures/targets/haproxy.yaml).
+func (p *process) lookOnce(ctx context.Context) string {
+	url, err := p.m.Wiring.Apply.Verify.HTTP.renderURL(&p.data)
+	if err != nil {
+		return err.Error()
+	}
+	return describe(probe(ctx, url, resignal))
 }
 
 var errRound = errors.New("not yet")
 
-// unverified says why verify gave up, and what it saw last.
-type unverified struct {
+// unseen says why verify gave up, and what it saw last.
+type unseen struct {
 	why  error
+	key  string
 	url  string
 	last string // empty: no probe came to its end
 }
 
-func (u *unverified) Error() string {
+func (u *unseen) Error() string {
 	last := u.last
 	if last == "" {
 		last = "no answer"
 	}
-	return fmt.Sprintf("%v; GET %s (wiring.apply.verify) last saw: %s", u.why, u.url, last)
+	return fmt.Sprintf("%v; GET %s (%s) last saw: %s", u.why, u.url, u.key, last)
 }
 
-func (u *unverified) Unwrap() error { return u.why }
+func (u *unseen) Unwrap() error { return u.why }
 
-// verify polls until the target shows the generation verifyInRow times in a row,
-// or ctx ends: then the error is an *unverified.
-func (p *process) verify(ctx context.Context, d *Data) error {
-	v := p.m.Wiring.Apply.Verify
-	url, err := v.HTTP.renderURL(d)
+// verify polls until v is seen verifyInRow times in a row, or ctx ends: then the
+// error is an *unseen.
+func (p *process) verify(ctx context.Context, v Verify, d *Data) error {
+	url, want, err := v.render(d)
 	if err != nil {
 		return err
 	}
-	want, err := v.Contains.render(d)
-	if err != nil {
-		return err
-	}
-	u := &unverified{url: url}
+	u := &unseen{url: url, key: v.HTTP.key}
 	row := 0
 	for {
 		a, err := probe(ctx, url, probeDeadline)
@@ -128,4 +161,12 @@ func (p *process) verify(ctx context.Context, d *Data) error {
 			return u
 		}
 	}
+}
+
+func (v Verify) render(d *Data) (url, text string, err error) {
+	if url, err = v.HTTP.renderURL(d); err != nil {
+		return "", "", err
+	}
+	text, err = v.Contains.render(d)
+	return url, text, err
 }

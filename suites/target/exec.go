@@ -232,7 +232,7 @@ func (p *process) awaitReady(ctx context.Context, url string) error {
 	defer done()
 	err := awaitStatus(limited, url, r.Status)
 	if err == nil && p.m.Wiring.Apply != nil {
-		err = p.verify(limited, &p.data)
+		err = p.verify(limited, p.m.Wiring.Apply.Verify, &p.data)
 	}
 	if err == nil {
 		select {
@@ -263,7 +263,7 @@ func (p *process) how() string {
 func (p *process) end(ctx context.Context) error {
 	e := p.m.Launch.Exec
 	err := p.g.Stop(ctx, unix.SignalNum(e.Stop), e.Grace)
-	if p.g.Forced() {
+	if p.g.Forced() && ctx.Err() == nil {
 		p.logf("target: did not end on %s within %v and was killed", e.Stop, e.Grace)
 	}
 	return err

@@ -156,6 +156,7 @@ func sticky(t *testing.T, m *Manifest, r *Running, all []Worker) {
 }
 
 func TestHAProxyKeepsItsBindingsOverReloadsAndLeavesNothing(t *testing.T) {
+	t.Parallel() // it waits for HAProxy's clock most of the time
 	require.Require(t, "haproxy")
 	_, all := backends(t, 4)
 	m := fixture(t, "haproxy.yaml")
@@ -215,7 +216,7 @@ func TestABadConfigurationIsReportedWithTheTargetsWords(t *testing.T) {
 	}
 	_, err = Start(context.Background(), m, Options{Workers: someWorkers(1)})
 	var u *UnreachableError
-	if !errors.As(err, &u) || u.Exit != "exit status 1" || !strings.Contains(u.LogTail, "rounrobin") {
+	if !errors.As(err, &u) || u.Exit != "exit status 1" || !strings.Contains(u.LogTail, "balance only supports") {
 		t.Errorf("Start: %v", err)
 	}
 }
@@ -246,6 +247,7 @@ func TestTheReferenceRunsInThisProcess(t *testing.T) {
 }
 
 func TestHostileTargetsAreHeldAndEnded(t *testing.T) {
+	t.Parallel()
 	for _, mode := range hostile.Modes() {
 		t.Run(mode, func(t *testing.T) {
 			m := fixture(t, filepath.Join("hostile", mode+".yaml"))

@@ -58,6 +58,7 @@ func TestStopEndsATargetThatIgnoresItAndHidesAGrandchild(t *testing.T) {
 }
 
 func TestLaunchFailuresSayWhatHappened(t *testing.T) {
+	t.Parallel()
 	unready := strings.Replace(playManifest("unready"), "timeout: 20s", "timeout: 300ms", 1)
 	ready := func(path string) string {
 		s := strings.Replace(playManifest("ok"), "{{.BaseURL}}/health", "{{.BaseURL}}/"+path, 1)
@@ -199,6 +200,24 @@ func TestApply(t *testing.T) {
 		case <-r.Exited():
 			t.Error("the target ended")
 		default:
+		}
+	})
+	t.Run("waits until the target may be signalled", func(t *testing.T) {
+		with := `when: {http: "{{.BaseURL}}/when", contains: "now;"}, verify:`
+		m := parsed(t, strings.Replace(playManifest("ok"), "verify:", with, 1))
+		r := started(t, m, Options{Workers: someWorkers(1)})
+		if err := r.Apply(context.Background(), someWorkers(2)); err != nil {
+			t.Fatal(err)
+		}
+		m = parsed(t, strings.Replace(playManifest("late"), "verify:", with, 1))
+		r = started(t, m, Options{Workers: someWorkers(1)})
+		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+		defer cancel()
+		if err := r.Apply(ctx, someWorkers(2)); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "/when (wiring.apply.when.http)") {
+			t.Errorf("Apply: %v", err)
+		}
+		if got := fetch(t, r.BaseURL()+"/gen"); got != "gen 1 w1;" {
+			t.Errorf("signalled too early: %q", got)
 		}
 	})
 	t.Run("ends with its context", func(t *testing.T) {

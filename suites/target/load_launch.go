@@ -112,21 +112,30 @@ func (m *Manifest) readApply(v value) {
 	case m.Wiring.Workers == WorkersNone:
 		v.fail("", "a target that is not told about workers has nothing to apply", "remove it, or write workers: static")
 	}
-	o := v.object("signal", "verify")
+	o := v.object("signal", "when", "verify")
 	a := &Apply{}
 	if s, ok := o.need("signal", "write signal: SIGHUP"); ok {
 		a.Signal = s.word("SIGHUP", "SIGUSR1", "SIGUSR2")
 	}
+	if w, ok := o.has("when"); ok {
+		when := readVerify(w)
+		a.When = &when
+	}
 	if ver, ok := o.need("verify", "every reload is verified: write verify: {http: URL, contains: TEXT}"); ok {
-		vo := ver.object("http", "contains")
-		if h, ok := vo.need("http", "write the URL that shows the generation"); ok {
-			a.Verify.HTTP = h.template()
-		}
-		if c, ok := vo.need("contains", "write a text with {{.Generation}}"); ok {
-			a.Verify.Contains = c.template()
-		}
+		a.Verify = readVerify(ver)
 	}
 	m.Wiring.Apply = a
+}
+
+func readVerify(v value) (seen Verify) {
+	o := v.object("http", "contains")
+	if h, ok := o.need("http", "write the URL to look at"); ok {
+		seen.HTTP = h.template()
+	}
+	if c, ok := o.need("contains", "write the text that its answer must hold"); ok {
+		seen.Contains = c.template()
+	}
+	return seen
 }
 
 func (m *Manifest) readEndpoint(o object) {

@@ -128,6 +128,12 @@ func play(mode string, args []string) {
 		}
 	})
 	mux.HandleFunc("/gen", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, "gen %s;", gen.Load()) })
+	var asked atomic.Int64
+	mux.HandleFunc("/when", func(w http.ResponseWriter, _ *http.Request) {
+		if mode != "late" && asked.Add(1) > 3 {
+			_, _ = io.WriteString(w, "now;")
+		}
+	})
 	mux.HandleFunc("/env", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, os.Getenv("PLAY")) })
 	mux.HandleFunc("/endless", func(w http.ResponseWriter, r *http.Request) {
 		for chunk := []byte(strings.Repeat("x", 1<<16)); ; {

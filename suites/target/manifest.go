@@ -103,10 +103,12 @@ type Wiring struct {
 // Apply says how a running target is told to read its files again.
 type Apply struct {
 	Signal string
-	Verify Verify
+	When   *Verify // what must be seen before the signal is sent; nil: nothing
+	Verify Verify  // what shows that the target follows
 }
 
-// Verify says how a reload is seen from outside: GET HTTP holds the text Contains.
+// Verify is something seen from outside: the answer of GET HTTP holds the text
+// Contains.
 type Verify struct{ HTTP, Contains Template }
 
 // Session is what the target does about sessions.

@@ -3,6 +3,8 @@ package target
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -185,6 +187,8 @@ func TestABadManifestIsRefusedAtItsLine(t *testing.T) {
 		{"two launches", "launch:\n", "launch:\n  external: {}\n", "launch:", "launch", "exactly one"},
 		{"another in-process router", "launch:\n  exec:\n", "launch:\n  inprocess: mine\n  exec:\n", "launch:", "launch", "exactly one"},
 		{"apply without verify", "    verify:\n      http: \"http://{{.Host}}:{{.Ports.admin}}/generation\"\n      contains: \"generation {{.Generation}}\"\n", "", "  apply:", "wiring.apply.verify", "is missing"},
+		{"a when that cannot be seen", "    signal: SIGHUP", "    signal: SIGHUP\n    when: {http: \"{{.BaseURL}}/w\"}", "    when", "wiring.apply.when.contains", "is missing"},
+		{"a when with a bad template", "    signal: SIGHUP", "    signal: SIGHUP\n    when: {http: \"{{.BaseURL}}/w\", contains: \"{{.Now}}\"}", "    when", "wiring.apply.when.contains", "Now"},
 		{"a verify that is blind", "generation {{.Generation}}", "generation", `      contains: "generation"`, "wiring.apply.verify.contains", "the same for every generation"},
 		{"workers that no one can reach", "workers: static", "workers: none", "wiring:", "wiring", "ports are missing"},
 		{"scaling claimed without apply", "  apply:\n    signal: SIGHUP\n    verify:\n      http: \"http://{{.Host}}:{{.Ports.admin}}/generation\"\n      contains: \"generation {{.Generation}}\"\n", "", "  scaling.live", "claims.scaling.live", "wiring (line 24) has no apply"},
@@ -343,13 +347,27 @@ func TestAManifestThatCannotBeReadIsNamed(t *testing.T) {
 	}
 }
 
-func FuzzParse(f *testing.F) {
-	f.Add(good)
-	f.Fuzz(func(t *testing.T, source string) {
-		m, err := Parse("m.yaml", []byte(source), testClaims)
+// Damaged manifests of all kinds are answered, never with a panic or another error.
+func TestDamagedManifestsAreAnswered(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		b := []byte(good)
+		for range 1 + r.IntN(4) {
+			i, j := r.IntN(len(b)), r.IntN(len(b))
+			switch r.IntN(3) {
+			case 0:
+				const odd = "{}[]:-|>&*!'\"#?, \n\t%@`\x00\xff"
+				b[i] = odd[r.IntN(len(odd))]
+			case 1:
+				b = slices.Delete(b, i, min(len(b), i+1+r.IntN(20)))
+			case 2:
+				b = slices.Insert(b, i, slices.Clone(b[j:min(len(b), j+40)])...)
+			}
+		}
+		m, err := Parse("m.yaml", b, testClaims)
 		var e *ManifestError
 		if (m == nil) == (err == nil) || err != nil && !errors.As(err, &e) {
-			t.Errorf("%v %v", m, err)
+			t.Fatalf("%v %v for\n%s", m, err, b)
 		}
-	})
+	}
 }

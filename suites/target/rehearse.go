@@ -66,10 +66,12 @@ func (m *Manifest) rehearseVerify() error {
 	var text [2]string
 	for i := range text {
 		d := m.sample(v, "", i+1)
-		if _, err := ver.HTTP.renderURL(d); err != nil {
-			return err
+		if w := m.Wiring.Apply.When; w != nil {
+			if _, _, err := w.render(d); err != nil {
+				return err
+			}
 		}
-		s, err := ver.Contains.render(d)
+		_, s, err := ver.render(d)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,43 @@
+package certify
+
+import (
+	"context"
+	"errors"
+
+	"github.com/routeproof/routeproof/suites/bench"
+	"github.com/routeproof/routeproof/suites/report"
+	"github.com/routeproof/routeproof/suites/target"
+)
+
+// preflight starts the target once with a few workers and stops it again, so
+// that one that cannot run is known before any case. A manifest that turns out
+// unusable is the error; everything else that keeps the run from its cases is
+// the problem.
+func preflight(ctx context.Context, m *target.Manifest, seed uint64) (*report.Problem, error) {
+	if m.Launch.InProcess != "" {
+		return nil, nil
+	}
+	workers := bench.DefaultWorkers
+	if n := len(m.Wiring.Ports); n > 0 {
+		workers = min(workers, n)
+	}
+	b, err := bench.Open(ctx, bench.Env{Manifest: m, Seed: seed}, "", workers)
+	if err == nil {
+		if err = b.Close(); err == nil || ctx.Err() != nil {
+			return nil, nil
+		}
+		return &report.Problem{Kind: report.ProblemHarness, Subject: "preflight", Text: "the target was started once and cannot be stopped: " + err.Error()}, nil
+	}
+	var bad *target.ManifestError
+	var gone *target.UnreachableError
+	var busy *target.PortInUseError
+	switch {
+	case ctx.Err() != nil:
+		return nil, nil
+	case errors.As(err, &bad):
+		return nil, bad
+	case errors.As(err, &gone) || errors.As(err, &busy):
+		return &report.Problem{Kind: report.ProblemTarget, Subject: "target", Text: err.Error()}, nil
+	}
+	return &report.Problem{Kind: report.ProblemHarness, Subject: "preflight", Text: err.Error()}, nil
+}
