@@ -136,6 +136,9 @@ func Run(t *testing.T, m *target.Manifest) {
 	ginkgo.RunSpecs(t, "routeproof")
 }
 
+// maxCapacity is the largest table that a case is willing to fill.
+const maxCapacity = 4096
+
 // Fits says whether a manifest holds what the cases that its claims call for
 // need. The error names what is missing.
 func (c *Catalogue) Fits(m *target.Manifest) error {
@@ -155,6 +158,11 @@ func (c *Catalogue) Fits(m *target.Manifest) error {
 		if slices.Contains(cl.Claims, "affinity.idleTTL") && session.IdleTTL == 0 {
 			return &target.ManifestError{File: m.File, Line: 1, Key: "session.idleTTL", Problem: fmt.Sprintf("missing: case %s waits it out", x.ID),
 				Remedy: "declare it, or answer the claim affinity.idleTTL with no"}
+		}
+		if slices.Contains(cl.Claims, "affinity.capacity") && (session.Capacity == 0 || session.Capacity > maxCapacity || session.AtCapacity == "") {
+			return &target.ManifestError{File: m.File, Line: 1, Key: "session.capacity", Value: fmt.Sprint(session.Capacity),
+				Problem: fmt.Sprintf("case %s fills the table of variant %q, so it must declare a capacity of 1 to %d and atCapacity", x.ID, x.Variant, maxCapacity),
+				Remedy:  "declare them in the variant, or answer the claim affinity.capacity with no"}
 		}
 		if slices.Contains(cl.Claims, "affinity.key") && session.Kind == target.KindNone {
 			return &target.ManifestError{File: m.File, Line: 1, Key: "session.kind", Value: target.KindNone, Problem: "contradicts the claim affinity.key: yes",

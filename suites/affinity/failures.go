@@ -23,7 +23,7 @@ func status(code int) bench.Plan {
 func failed(name, how string, leave bool, plans ...bench.Plan) bench.Case {
 	shapes := bench.FreshShapes()
 	// In each cell of endpoint and streaming, that all second turns go back by chance.
-	k := must(stats.AllSame(1e-6/float64(len(shapes)*len(plans)), bench.DefaultWorkers))
+	k := stats.Must(stats.AllSame(1e-6/float64(len(shapes)*len(plans)), bench.DefaultWorkers))
 	// Twice as many are sent: some may find no worker that the router is willing to ask.
 	n := 2 * k
 	return bench.Case{

@@ -37,7 +37,7 @@ func (Cases) AFF006Slides() bench.Case {
 
 // AFF006Lapses: sessions that were idle for longer than the idle time.
 func (Cases) AFF006Lapses() bench.Case {
-	k := must(stats.AllSame(1e-6, bench.DefaultWorkers)) + 4
+	k := stats.Must(stats.AllSame(1e-6, bench.DefaultWorkers)) + 4
 	return bench.Case{
 		ID:          "AFF-006/lapses",
 		Stimulus:    "sessions that pause for one and a half idle times and half a second",

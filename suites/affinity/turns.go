@@ -86,7 +86,7 @@ func (Cases) AFF002Distinct() bench.Case {
 	}
 	names := []string{"case", "last byte of 256", "first byte", "byte 65", "a longer one", "percent signs", "dots"}
 	// All pairs of one kind on one worker each, for seven kinds, by chance.
-	pairs := must(stats.AllSame(1e-6/float64(len(names)), bench.DefaultWorkers))
+	pairs := stats.Must(stats.AllSame(1e-6/float64(len(names)), bench.DefaultWorkers))
 	return bench.Case{
 		ID:          "AFF-002/distinct-ids",
 		Stimulus:    "pairs of session ids that differ in case, in one byte at either end or in the middle, in length, in punctuation",
@@ -139,12 +139,4 @@ func (Cases) AFF003Together() bench.Case {
 		},
 		Judge: judge.All(judge.Served(sessions*width), judge.Sticks(sessions), judge.Placed(sessions*3/4)),
 	}
-}
-
-// must serves plans whose numbers are constants of the case.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }

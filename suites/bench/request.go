@@ -28,6 +28,7 @@ type Req struct {
 	Tokens   int    // max_tokens; 0 = 4
 	Prompt   string // after the marker; empty = a short one
 	Header   http.Header
+	BlankID  bool           // the session id is sent although it is empty or blank
 	Lower    bool           // the session header's name in lower case instead of as the manifest writes it
 	Chunked  bool           // the body without a Content-Length
 	Extra    map[string]any // further top-level body fields; json.RawMessage passes as written
@@ -126,7 +127,7 @@ func (q Req) render(c carrier) (path string, header http.Header, body []byte, er
 		fields["messages"] = []map[string]string{{"role": "user", "content": marked}}
 	}
 	maps.Copy(fields, q.Extra)
-	if q.Session != "" {
+	if q.Session != "" || q.BlankID {
 		switch {
 		case c.header != "" && q.Lower:
 			header[strings.ToLower(c.header)] = []string{q.Session}

@@ -59,6 +59,9 @@ func (r *Run) Rand() *rand.Rand { return r.rnd }
 // IdleTTL is the idle time that the manifest declares for this variant.
 func (r *Run) IdleTTL() time.Duration { return r.bench.session.IdleTTL }
 
+// Capacity is how many bindings the manifest declares for this variant.
+func (r *Run) Capacity() int { return r.bench.session.Capacity }
+
 // Convergence is the longest time the target may take to follow a change.
 func (r *Run) Convergence() time.Duration { return r.bench.env.Manifest.Timeouts.Convergence }
 
@@ -301,7 +304,8 @@ func (r *Run) Finish() (*history.History, error) {
 	}
 	h := &history.History{
 		Case: r.c.ID, Seed: r.seed, Workers: r.starters, Convergence: r.Convergence(), Marks: r.marks,
-		Session: history.Session{Kind: r.bench.session.Kind, IdleTTL: r.bench.session.IdleTTL},
+		Session: history.Session{Kind: r.bench.session.Kind, IdleTTL: r.bench.session.IdleTTL,
+			Capacity: r.bench.session.Capacity, AtCapacity: r.bench.session.AtCapacity},
 	}
 	for _, p := range pending {
 		h.Requests = append(h.Requests, p.Wait())

@@ -131,4 +131,3 @@ func (o *Options) expected() *report.Expected {
 	}
 	return &e
 }
-

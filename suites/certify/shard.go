@@ -40,6 +40,9 @@ type shard struct {
 	done    bool
 	fault   string // what this side did to it, or found wrong with it
 	stopped bool
+	killed  bool
+	events  *os.File
+	over    chan struct{} // closed when nobody takes events any more
 }
 
 // logName is a shard's log file in the report's folder.
@@ -55,11 +58,14 @@ func (s *shard) run(ctx context.Context) {
 	}
 	s.log = log
 	defer log.close()
+	s.over = make(chan struct{})
+	defer close(s.over)
 	events, exited, err := s.start()
 	if err != nil {
 		s.problem(fmt.Sprintf("cannot start %q: %v", s.o.Command, err))
 		return
 	}
+	defer s.events.Close()
 	s.conclude(s.follow(ctx, events, exited))
 }
 
@@ -99,6 +105,7 @@ func (s *shard) start() (<-chan event, <-chan error, error) {
 		if err = <-started; err == nil {
 			w.Close()
 			go func() { _, _ = s.stdin.Write(append(line, '\n')) }() // ends with the child at the latest
+			s.events = r
 			return s.read(r), exited, nil
 		}
 	}
@@ -112,17 +119,24 @@ func (s *shard) read(r *os.File) <-chan event {
 	out := make(chan event)
 	go func() {
 		defer close(out)
-		defer r.Close()
 		dec := json.NewDecoder(r)
 		for {
 			var e event
-			if err := dec.Decode(&e); err != nil {
-				if !errors.Is(err, io.EOF) {
-					out <- event{Problem: s.problemOf(fmt.Sprintf("its events cannot be read: %v", err))}
-				}
+			err := dec.Decode(&e)
+			switch {
+			case errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed):
+				return
+			case err != nil:
+				e = event{Problem: s.problemOf(fmt.Sprintf("its events cannot be read: %v", err))}
+			}
+			select {
+			case out <- e:
+			case <-s.over:
 				return
 			}
-			out <- e
+			if err != nil {
+				return
+			}
 		}
 	}()
 	return out
@@ -154,17 +168,15 @@ func (s *shard) follow(ctx context.Context, events <-chan event, exited <-chan e
 				late = time.After(stopGrace)
 			}
 		case <-kill:
-			kill = nil
-			if s.stopped {
-				s.kill("")
-			}
+			kill, s.stopped = nil, true
+			late = s.kill("")
 		case <-silence.C:
-			s.kill(fmt.Sprintf("it gave no sign of life for %v and was killed", s.silence()))
+			late = s.kill(fmt.Sprintf("it gave no sign of life for %v and was killed", s.silence()))
 		case <-late:
-			if exited == nil {
-				return how // somebody else holds its end of the pipe
+			if s.killed || exited == nil {
+				return how // it cannot be killed, or somebody else holds its end of the pipe
 			}
-			s.kill(fmt.Sprintf("it did not end within %v of being told to and was killed", stopGrace))
+			late = s.kill(fmt.Sprintf("it did not end within %v of being told to and was killed", stopGrace))
 		}
 	}
 	return how
@@ -182,13 +194,15 @@ func (s *shard) silence() time.Duration {
 	return longest + suites.SpecGrace + ginkgoGrace + silenceGrace
 }
 
-// kill ends the child's process group. Its targets are no part of it; they die
-// through their guards.
-func (s *shard) kill(why string) {
+// kill ends the child's process group and returns the limit on its end. Its
+// targets are no part of the group; they die through their guards.
+func (s *shard) kill(why string) <-chan time.Time {
 	if s.fault == "" {
 		s.fault = why
 	}
+	s.killed = true
 	_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
+	return time.After(drainGrace)
 }
 
 func (s *shard) take(e event) {

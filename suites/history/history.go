@@ -86,8 +86,10 @@ type Mark struct {
 // Session is what the manifest declares about sessions; judges that differ by
 // declaration read it here, never from a global.
 type Session struct {
-	Kind    string        `json:"kind"` // table, hash, none
-	IdleTTL time.Duration `json:"idleTTL"`
+	Kind       string        `json:"kind"` // table, hash, none
+	IdleTTL    time.Duration `json:"idleTTL"`
+	Capacity   int           `json:"capacity"`
+	AtCapacity string        `json:"atCapacity"` // refuse, unpinned, evict
 }
 
 // History is the whole evidence of one case.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/routeproof/routeproof/mockers/ledger"
 	"github.com/routeproof/routeproof/suites/history"
@@ -117,6 +116,16 @@ func (g *group) finding() Finding {
 	return f
 }
 
+// orDoubt is the finding of a judge that saw enough, or, without violations,
+// why the history cannot decide. A violation needs no minimum: it was seen.
+func (g *group) orDoubt(enough bool, format string, args ...any) Finding {
+	f := g.finding()
+	if len(f.Violations) == 0 && !enough {
+		f.Inconclusive = fmt.Sprintf(format, args...)
+	}
+	return f
+}
+
 // All joins judges: every violation counts, and the first doubt.
 func All(js ...Judge) Judge {
 	return func(h *history.History) Finding {
@@ -139,15 +148,12 @@ func Served(min int, phases ...string) Judge {
 	return func(h *history.History) Finding {
 		var g group
 		rs := In(h, phases...)
-		if len(rs) < min {
-			return Finding{Inconclusive: fmt.Sprintf("only %d of at least %d requests of %v were sent", len(rs), min, phases)}
-		}
 		for _, r := range rs {
 			if !r.OK() {
 				g.add(fmt.Sprintf("a whole 2xx answer (%s, %s)", phaseName(r), how(r)), outcome(r), r.Key)
 			}
 		}
-		return g.finding()
+		return g.orDoubt(len(rs) >= min, "only %d of at least %d requests of %v were sent", len(rs), min, phases)
 	}
 }
 
@@ -174,89 +180,4 @@ func phaseName(r *history.Request) string {
 		return "phase main"
 	}
 	return "phase " + r.Phase
-}
-
-// Within requires every request of the phases to have ended within max.
-func Within(max time.Duration, phases ...string) Judge {
-	return func(h *history.History) Finding {
-		var g group
-		for _, r := range In(h, phases...) {
-			if took := r.Ended - r.Sent; took > max {
-				g.add(fmt.Sprintf("an answer within %v (%s)", max, phaseName(r)), "a request that took longer", r.Key)
-			}
-		}
-		return g.finding()
-	}
-}
-
-// Dispatches requires each request of the phases to have reached between min
-// and max workers' ledgers.
-func Dispatches(min, max int, phases ...string) Judge {
-	return func(h *history.History) Finding {
-		var g group
-		at := attempts(h)
-		for _, r := range In(h, phases...) {
-			if n := len(at[r.Key]); n < min || n > max {
-				want := fmt.Sprintf("%d to %d dispatches", min, max)
-				if min == max {
-					want = fmt.Sprintf("%d dispatches", min)
-				}
-				g.add(fmt.Sprintf("%s of one request (%s, %s)", want, phaseName(r), how(r)), fmt.Sprintf("%d", n), r.Key)
-			}
-		}
-		return g.finding()
-	}
-}
-
-// Dispatched guards a case against having seen nothing: at least min dispatches
-// of the phases' requests must be in the ledger.
-func Dispatched(min int, phases ...string) Judge {
-	return func(h *history.History) Finding {
-		n, at := 0, attempts(h)
-		for _, r := range In(h, phases...) {
-			n += len(at[r.Key])
-		}
-		if n < min {
-			return Finding{Inconclusive: fmt.Sprintf("only %d of at least %d dispatches of %v were seen", n, min, phases)}
-		}
-		return Finding{}
-	}
-}
-
-// Refused requires every request of the phases to be answered with a 4xx and to
-// have reached no worker.
-func Refused(phases ...string) Judge {
-	return func(h *history.History) Finding {
-		var g group
-		at := attempts(h)
-		for _, r := range In(h, phases...) {
-			if r.End != history.Complete || r.Status/100 != 4 {
-				g.add(fmt.Sprintf("a 4xx answer (%s, %s)", phaseName(r), how(r)), outcome(r), r.Key)
-			}
-			if n := len(at[r.Key]); n > 0 {
-				g.add(fmt.Sprintf("no dispatch (%s, %s)", phaseName(r), how(r)), fmt.Sprintf("%d dispatches to %s", n, servedBy(at[r.Key])), r.Key)
-			}
-		}
-		return g.finding()
-	}
-}
-
-// PassedOn requires every request of the phases to have been answered with the
-// given status, from exactly one dispatch.
-func PassedOn(phases ...string) Judge {
-	return func(h *history.History) Finding {
-		var g group
-		at := attempts(h)
-		for _, r := range In(h, phases...) {
-			as := at[r.Key]
-			if len(as) != 1 {
-				g.add(fmt.Sprintf("one dispatch (%s)", phaseName(r)), fmt.Sprintf("%d dispatches", len(as)), r.Key)
-				continue
-			}
-			if r.End != history.Complete || r.Status != as[0].Status {
-				g.add(fmt.Sprintf("the worker's status %d (%s)", as[0].Status, phaseName(r)), outcome(r), r.Key)
-			}
-		}
-		return g.finding()
-	}
 }

@@ -3,11 +3,14 @@ package judge
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math/big"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/routeproof/routeproof/suites/history"
 )
@@ -39,7 +42,6 @@ func RequestKept(min int, phases ...string) Judge {
 		judged := 0
 		for _, r := range In(h, phases...) {
 			for _, a := range at[r.Key] {
-				judged++
 				in := " at the worker (" + how(r) + ")"
 				if a.Method != "POST" || a.Target != r.Path {
 					g.add("POST "+r.Path+in, a.Method+" "+a.Target, r.Key)
@@ -54,16 +56,19 @@ func RequestKept(min int, phases ...string) Judge {
 						g.add(fmt.Sprintf("header %s: %s%s", name, Redact(name, want), in), fmt.Sprintf("%q", Redact(name, got)), r.Key)
 					}
 				}
-				if diff := jsonDiff(r.SentBody, a.Body); diff != "" {
-					g.add("a body of equal JSON value"+in, diff, r.Key)
+				switch {
+				case r.SentBodySHA256 != "" && r.SentBodySHA256 == a.BodySHA256:
+				case r.SentBody == nil || a.Body == nil && a.BodyBytes > 0:
+					continue // a body that was too large to keep cannot be compared by value
+				default:
+					if diff := jsonDiff(r.SentBody, a.Body); diff != "" {
+						g.add("a body of equal JSON value"+in, diff, r.Key)
+					}
 				}
+				judged++
 			}
 		}
-		f := g.finding()
-		if len(f.Violations) == 0 && judged < min {
-			f.Inconclusive = fmt.Sprintf("only %d of %d requests reached a worker", judged, min)
-		}
-		return f
+		return g.orDoubt(judged >= min, "only %d of %d requests could be compared at a worker", judged, min)
 	}
 }
 
@@ -77,9 +82,8 @@ func ResponseKept(min int, headers func(r *history.Request, status int) map[stri
 		judged := 0
 		for _, r := range In(h, phases...) {
 			a := last(at[r.Key])
-			if a == nil {
-				g.add("a dispatch ("+how(r)+")", "none; the client saw "+outcome(r), r.Key)
-				continue
+			if a == nil || a.Status == 0 || a.SentSHA256 == "" {
+				continue // no worker answered, or its note of what it sent is missing: nothing to compare
 			}
 			judged++
 			in := fmt.Sprintf(" at the client (%s, worker's status %d)", how(r), a.Status)
@@ -90,17 +94,15 @@ func ResponseKept(min int, headers func(r *history.Request, status int) map[stri
 			if r.BodySHA256 != a.SentSHA256 {
 				g.add("the body's bytes as sent"+in, fmt.Sprintf("%d bytes that differ from the %d sent", r.BodyBytes, a.BytesSent), r.Key)
 			}
-			for name, value := range headers(r, a.Status) {
+			sent := headers(r, a.Status)
+			for _, name := range slices.Sorted(maps.Keys(sent)) {
+				value := sent[name]
 				if got := strings.Join(values(r.Header, name), ", "); !strings.HasPrefix(got, value) {
 					g.add(fmt.Sprintf("header %s: %s%s", name, value, in), fmt.Sprintf("%q", got), r.Key)
 				}
 			}
 		}
-		f := g.finding()
-		if len(f.Violations) == 0 && judged < min {
-			f.Inconclusive = fmt.Sprintf("only %d of %d answers could be compared", judged, min)
-		}
-		return f
+		return g.orDoubt(judged >= min, "only %d of %d answers could be compared", judged, min)
 	}
 }
 
@@ -109,14 +111,36 @@ func ResponseKept(min int, headers func(r *history.Request, status int) map[stri
 func OwnAnswer(phases ...string) Judge {
 	return func(h *history.History) Finding {
 		var g group
+		known := map[string]bool{}
+		for i := range h.Requests {
+			known[h.Requests[i].Key] = true
+		}
+		answered := 0
 		for _, r := range In(h, phases...) {
-			text := string(r.Body)
-			if r.OK() && !strings.Contains(text, r.Key) {
+			if !r.OK() {
+				continue
+			}
+			answered++
+			own := false
+			// Whole words: the key x-1 is not in an answer to x-12.
+			for word := range strings.FieldsFuncSeq(string(r.Body), isNoKeyRune) {
+				switch {
+				case word == r.Key:
+					own = true
+				case known[word]:
+					g.add("the answer to the client's own request ("+how(r)+")", "another request's key", r.Key, word)
+				}
+			}
+			if !own {
 				g.add("the answer to the client's own request ("+how(r)+")", "one without its key", r.Key)
 			}
 		}
-		return g.finding()
+		return g.orDoubt(answered > 0, "no request of %v was answered", phases)
 	}
+}
+
+func isNoKeyRune(c rune) bool {
+	return c != '-' && c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c)
 }
 
 // BodyWhole requires the worker to have received at least as many body bytes as
@@ -125,12 +149,18 @@ func BodyWhole(n int64, phases ...string) Judge {
 	return func(h *history.History) Finding {
 		var g group
 		at := attempts(h)
+		reached := 0
 		for _, r := range In(h, phases...) {
-			if a := last(at[r.Key]); a != nil && a.BodyBytes < n {
+			a := last(at[r.Key])
+			if a == nil {
+				continue
+			}
+			reached++
+			if a.BodyBytes < n {
 				g.add(fmt.Sprintf("a body of at least %d bytes at the worker (%s)", n, how(r)), fmt.Sprintf("%d bytes", a.BodyBytes), r.Key)
 			}
 		}
-		return g.finding()
+		return g.orDoubt(reached > 0, "no request of %v reached a worker", phases)
 	}
 }
 
@@ -161,7 +191,13 @@ func jsonDiff(want, got []byte) string {
 func decode(b []byte, into *any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
-	return d.Decode(into)
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("more follows the value")
+	}
+	return nil
 }
 
 func diff(path string, want, got any) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/routeproof/routeproof/suites/history"
 )
@@ -44,10 +45,11 @@ func counts(h *history.History, cell Cell, workers []string, phases []string) ma
 // for: a smaller cell decides nothing.
 func Share(cell Cell, perCell, least, most int, workers []string, phases ...string) Judge {
 	return func(h *history.History) Finding {
-		if workers == nil {
-			workers = h.Workers
+		of := workers // a judge keeps nothing from one history to the next
+		if of == nil {
+			of = h.Workers
 		}
-		all := counts(h, cell, workers, phases)
+		all := counts(h, cell, of, phases)
 		if len(all) == 0 {
 			return Finding{Inconclusive: fmt.Sprintf("no request of %v was sent", phases)}
 		}
@@ -79,11 +81,11 @@ func Share(cell Cell, perCell, least, most int, workers []string, phases ...stri
 }
 
 func tally(m map[string]int) string {
-	s := ""
+	var words []string
 	for _, w := range slices.Sorted(maps.Keys(m)) {
-		s += fmt.Sprintf(" %s=%d", w, m[w])
+		words = append(words, fmt.Sprintf("%s=%d", w, m[w]))
 	}
-	return s[1:]
+	return strings.Join(words, " ")
 }
 
 // None requires that no request of the phases reached the worker.
@@ -95,14 +97,15 @@ func None(worker func(*history.History) string, phases ...string) Judge {
 		}
 		var g group
 		at := attempts(h)
-		for _, r := range In(h, phases...) {
+		rs := In(h, phases...)
+		for _, r := range rs {
 			for _, a := range at[r.Key] {
 				if a.Worker == w {
 					g.add(fmt.Sprintf("no request on worker %s, which has left (%s)", w, phaseName(r)), "one dispatched to it", r.Key)
 				}
 			}
 		}
-		return g.finding()
+		return g.orDoubt(len(rs) > 0, noneSent, phases)
 	}
 }
 

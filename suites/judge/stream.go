@@ -38,11 +38,7 @@ func Prompt(max time.Duration, min int, phases ...string) Judge {
 				}
 			}
 		}
-		f := g.finding()
-		if len(f.Violations) == 0 && judged < min {
-			f.Inconclusive = fmt.Sprintf("only %d of %d events could be judged", judged, min)
-		}
-		return f
+		return g.orDoubt(judged >= min, "only %d of %d events could be judged", judged, min)
 	}
 }
 
@@ -76,11 +72,7 @@ func Spaced(apart time.Duration, min int, phases ...string) Judge {
 					fmt.Sprintf("%d of %d came after it", late, n), r.Key)
 			}
 		}
-		f := g.finding()
-		if len(f.Violations) == 0 && judged < min {
-			f.Inconclusive = fmt.Sprintf("only %d of %d events could be judged", judged, min)
-		}
-		return f
+		return g.orDoubt(judged >= min, "only %d of %d events could be judged", judged, min)
 	}
 }
 
@@ -102,11 +94,7 @@ func Broken(min int, phases ...string) Judge {
 			}
 			g.add(fmt.Sprintf("a failure that the client can see after its worker broke off (%s)", how(r)), outcome(r), r.Key)
 		}
-		f := g.finding()
-		if len(f.Violations) == 0 && judged < min {
-			f.Inconclusive = fmt.Sprintf("only %d of %d answers were broken off", judged, min)
-		}
-		return f
+		return g.orDoubt(judged >= min, "only %d of %d answers were broken off", judged, min)
 	}
 }
 
@@ -139,6 +127,9 @@ func AbortSeen(max time.Duration, min int, phases ...string) Judge {
 				continue
 			}
 			for _, a := range at[r.Key] {
+				if a.Ended != ledger.Unset && a.Ended <= r.Ended && a.AbortSeen == ledger.Unset {
+					continue // it was over before the client left
+				}
 				judged++
 				want := fmt.Sprintf("the worker to see its client leave within %v (%s, %s)", max, phaseName(r), how(r))
 				switch {
@@ -149,11 +140,7 @@ func AbortSeen(max time.Duration, min int, phases ...string) Judge {
 				}
 			}
 		}
-		f := g.finding()
-		if len(f.Violations) == 0 && judged < min {
-			f.Inconclusive = fmt.Sprintf("only %d of %d clients left while a worker served them", judged, min)
-		}
-		return f
+		return g.orDoubt(judged >= min, "only %d of %d clients left while a worker served them", judged, min)
 	}
 }
 
@@ -172,10 +159,7 @@ func BeforeMark(text string, min int, phases ...string) Judge {
 					g.add("a first event while all streams are open ("+how(r)+")", "none before "+text, r.Key)
 				}
 			}
-			if len(rs) < min {
-				return Finding{Inconclusive: fmt.Sprintf("only %d of %d streams were started", len(rs), min)}
-			}
-			return g.finding()
+			return g.orDoubt(len(rs) >= min, "only %d of %d streams were started", len(rs), min)
 		}
 		return Finding{Inconclusive: fmt.Sprintf("the history has no mark %q", text)}
 	}
@@ -193,25 +177,26 @@ func ErrorSeen(min int, phases ...string) Judge {
 				g.add("a 5xx or a broken connection ("+how(r)+")", outcome(r), r.Key)
 			}
 		}
-		f := g.finding()
-		if len(f.Violations) == 0 && len(rs) < min {
-			f.Inconclusive = fmt.Sprintf("only %d of %d requests were sent", len(rs), min)
-		}
-		return f
+		return g.orDoubt(len(rs) >= min, "only %d of %d requests were sent", len(rs), min)
 	}
 }
 
 // Healthy requires requests of the phases that a worker other than the faulty
 // one answered to have been answered within max of reaching it, and at least
-// min of them within max of being sent. A request without a trace may have been
+// min of them within max of being sent. A history without a faulty worker, or
+// with fewer requests, decides nothing. A request without a trace may have been
 // held by the faulty worker; the minimum says how few those can be.
 func Healthy(max time.Duration, min int, faulty func(*history.History) string, phases ...string) Judge {
 	return func(h *history.History) Finding {
 		var g group
 		at := attempts(h)
 		bad := faulty(h)
+		rs := In(h, phases...)
+		if bad == "" || len(rs) < min {
+			return Finding{Inconclusive: fmt.Sprintf("faulty worker %q and %d requests of %v, of which at least %d are needed", bad, len(rs), phases, min)}
+		}
 		n := 0
-		for _, r := range In(h, phases...) {
+		for _, r := range rs {
 			as := at[r.Key]
 			if len(as) != 1 || as[0].Worker == bad {
 				continue

@@ -3,10 +3,13 @@ package mutants
 import (
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/routeproof/routeproof/impl/router"
+	"github.com/routeproof/routeproof/impl/selection"
+	"github.com/routeproof/routeproof/suites/target"
 )
 
 // RESNoRetry gives up at the first connection failure.
@@ -141,5 +144,68 @@ func (Catalogue) RESBreaker() Mutant {
 				return resp, err
 			})
 		}),
+	}
+}
+
+// RESLeaks counts requests in flight and forgets to count some of them out.
+func (Catalogue) RESLeaks() Mutant {
+	return Mutant{
+		ID: "res/leaks-load", Fault: "a request whose client left stays on its worker's load, which decides where keyless requests go",
+		KilledBy: []string{"RES-005/no-load-left"},
+		New: func(c target.LocalConfig) (target.Local, error) {
+			var mu sync.Mutex
+			load, host := map[string]int{}, map[string]string{} // by host; worker id -> host
+			count := func(h string, by int) {
+				mu.Lock()
+				defer mu.Unlock()
+				load[h] += by
+			}
+			return withWorkers(func(_ *router.Config, p *router.Parts) {
+				rotate := p.Policy
+				p.Policy = picks(func(cs []selection.Candidate) int {
+					mu.Lock()
+					defer mu.Unlock()
+					var least []int
+					for i, c := range cs {
+						switch n := load[host[c.ID]]; {
+						case len(least) == 0 || n < load[host[cs[least[0]].ID]]:
+							least = []int{i}
+						case n == load[host[cs[least[0]].ID]]:
+							least = append(least, i)
+						}
+					}
+					ties := make([]selection.Candidate, len(least))
+					for i, j := range least {
+						ties[i] = cs[j]
+					}
+					return least[rotate.Pick(ties)]
+				})
+				inner := p.Transport
+				p.Transport = sends(func(r *http.Request) (*http.Response, error) {
+					h := r.URL.Host
+					count(h, 1)
+					resp, err := inner.RoundTrip(r)
+					if err != nil {
+						if r.Context().Err() == nil {
+							count(h, -1)
+						}
+						return nil, err
+					}
+					resp.Body = &closer{body: resp.Body, done: func() {
+						if r.Context().Err() == nil {
+							count(h, -1)
+						}
+					}}
+					return resp, nil
+				})
+			}, func(ws []target.Worker) []target.Worker {
+				mu.Lock()
+				defer mu.Unlock()
+				for _, w := range ws {
+					host[w.ID] = strings.TrimPrefix(w.URL, "http://")
+				}
+				return ws
+			})(c)
+		},
 	}
 }

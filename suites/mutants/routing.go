@@ -36,6 +36,23 @@ func (Catalogue) RTEKeylessKey() Mutant {
 	}
 }
 
+// RTEBlankKey takes a blank session id for a session id.
+func (Catalogue) RTEBlankKey() Mutant {
+	return Mutant{
+		ID: "rte/blank-is-a-key", Fault: "requests whose session id is blank all share one session",
+		KilledBy: []string{"RTE-001/blank-id"},
+		New: with(func(_ *router.Config, p *router.Parts) {
+			inner := p.Sessions
+			p.Sessions = sessions(func(r *http.Request) string {
+				if id := inner.Session(r); id != "" || len(r.Header["X-Session-Id"]) == 0 {
+					return id
+				}
+				return "blank"
+			})
+		}),
+	}
+}
+
 // RTETiesToFirst always prefers the first of equally loaded workers.
 func (Catalogue) RTETiesToFirst() Mutant {
 	return Mutant{

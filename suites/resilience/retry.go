@@ -69,7 +69,7 @@ func (Cases) RES001Bounded() bench.Case {
 			})
 			return nil
 		},
-		Judge: judge.All(judge.Dispatches(0, most, "hopeless"), judge.Dispatched(1, "hopeless"), judge.ErrorSeen(n, "hopeless")),
+		Judge: judge.All(judge.Dispatches(0, most, "hopeless"), judge.Reached(1, "hopeless"), judge.ErrorSeen(n, "hopeless")),
 	}
 }
 

@@ -65,12 +65,3 @@ func (Cases) RTE005Once() bench.Case {
 }
 
 func burstName(i int, s bench.Shape) string { return fmt.Sprintf("burst %d %s", i, s) }
-
-// must serves plans whose numbers are constants of the case: a bad one is a
-// defect of the suite that its first test shows.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}

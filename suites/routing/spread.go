@@ -4,6 +4,7 @@ package routing
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/routeproof/routeproof/suites/bench"
 	"github.com/routeproof/routeproof/suites/judge"
@@ -27,7 +28,7 @@ const (
 // that no load tells workers apart.
 func (Cases) RTE001OneAtATime() bench.Case {
 	shapes := bench.Shapes()
-	plan := must(stats.PlanSpread(bench.DefaultWorkers, len(shapes), alpha, bigShare, smallShare, power))
+	plan := stats.Must(stats.PlanSpread(bench.DefaultWorkers, len(shapes), alpha, bigShare, smallShare, power))
 	return bench.Case{
 		ID:          "RTE-001/one-at-a-time",
 		Stimulus:    "keyless requests one after another, in every shape",
@@ -49,7 +50,7 @@ func (Cases) RTE001OneAtATime() bench.Case {
 // RTE001Bursts: keyless requests that arrive together, before any load is visible.
 func (Cases) RTE001Bursts() bench.Case {
 	shapes := bench.FreshShapes()
-	plan := must(stats.PlanSpread(bench.DefaultWorkers, len(shapes), alpha, bigShare, smallShare, power))
+	plan := stats.Must(stats.PlanSpread(bench.DefaultWorkers, len(shapes), alpha, bigShare, smallShare, power))
 	rounds := (plan.N + burst - 1) / burst
 	// Within one burst only the grossest herd can be told from chance; over all
 	// bursts a herd that changes its worker each time would look even.
@@ -77,5 +78,26 @@ func (Cases) RTE001Bursts() bench.Case {
 		Judge: judge.All(judge.Served(plan.N*len(shapes)),
 			judge.Share(judge.ByPhase, burst, 0, inBurst, nil),
 			judge.Share(judge.ByShape, plan.N, plan.Min, rounds*burst*plan.Max/plan.N, nil)),
+	}
+}
+
+// RTE001BlankID: a session header without a session in it.
+func (Cases) RTE001BlankID() bench.Case {
+	plan := stats.Must(stats.PlanSpread(bench.DefaultWorkers, 2, alpha, bigShare, smallShare, power))
+	return bench.Case{
+		ID:          "RTE-001/blank-id",
+		Stimulus:    "requests whose session id is empty or only blanks, one after another, in every shape",
+		Requirement: "they are spread like requests without one",
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			for range plan.N {
+				for _, i := range r.Rand().Perm(2) {
+					id := []string{"", "   "}[i]
+					q := bench.Req{Tokens: 1, Phase: fmt.Sprintf("id of %d blanks", len(id)), BlankID: true, Session: id}
+					r.Do(ctx, q.In(bench.Shapes()[r.Rand().IntN(8)]))
+				}
+			}
+			return nil
+		},
+		Judge: judge.All(judge.Served(2*plan.N), judge.Share(judge.ByPhase, plan.N, plan.Min, plan.Max, nil)),
 	}
 }

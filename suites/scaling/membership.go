@@ -27,7 +27,7 @@ func until(ctx context.Context, r *bench.Run, phase string, pred func(worker str
 
 // SCL002Join: the newcomer is used, by keyless requests and by new sessions.
 func (Cases) SCL002Join() bench.Case {
-	plan := must(stats.PlanSpread(4, 1, 1e-6, 0.5, 0.05, 0.99))
+	plan := stats.Must(stats.PlanSpread(4, 1, 1e-6, 0.5, 0.05, 0.99))
 	const sessions = 60
 	return bench.Case{
 		ID:          "SCL-002/join",

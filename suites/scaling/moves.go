@@ -18,7 +18,7 @@ type Cases struct{}
 func (Cases) SCL001Moves() bench.Case {
 	const sessions = 120
 	// A hash may give the new worker up to twice its fair share of a quarter.
-	most := must(stats.MovedAtMost(sessions, 2.0/4, 1e-6))
+	most := stats.Must(stats.MovedAtMost(sessions, 2.0/4, 1e-6))
 	return bench.Case{
 		ID:          "SCL-001/three-four-three",
 		Stimulus:    "120 bound sessions; a fourth worker joins; turns; it leaves again; turns",
@@ -56,12 +56,4 @@ func (Cases) SCL001Moves() bench.Case {
 			return judge.All(all...)(h)
 		},
 	}
-}
-
-// must serves plans whose numbers are constants of the case.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }

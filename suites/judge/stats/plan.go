@@ -149,3 +149,12 @@ func tooMany(alpha, p0, p1, power float64) error {
 	return fmt.Errorf("telling %v from %v at a false-alarm rate of %v with power %v takes more than %d trials; state a larger smallest fault",
 		p1, p0, alpha, power, MaxTrials)
 }
+
+// Must serves plans whose numbers are constants of a case: a bad one is a defect
+// of the suite that the first test shows, so it panics.
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

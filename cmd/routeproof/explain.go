@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/routeproof/routeproof/suites"
+	"github.com/routeproof/routeproof/suites/bench"
+	"github.com/routeproof/routeproof/suites/spec"
+)
+
+func (a *app) explain() *cobra.Command {
+	return &cobra.Command{
+		Use: "explain CLAUSE|CASE", Short: "Explain a clause: what it demands, why, how it is tested, what that catches", Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			cat, err := suites.Load()
+			if err != nil {
+				return harness(err)
+			}
+			id := args[0]
+			clause, _, isCase := strings.Cut(id, "/")
+			cl, ok := cat.Spec.Clause(clause)
+			cases := cat.CaseIDs(clause)
+			if _, known := cat.Case(id); isCase {
+				cases, ok = []string{id}, ok && known
+			}
+			if !ok {
+				ids := cat.CaseIDs("")
+				for _, c := range cat.Spec.Clauses {
+					ids = append(ids, c.ID)
+				}
+				return usagef("%q is no clause and no case; near: %s (see `routeproof list`)", id, strings.Join(nearest(ids, id), ", "))
+			}
+			a.clause(cl)
+			for _, id := range cases {
+				c, _ := cat.Case(id)
+				a.caseOf(cat, c)
+			}
+			return nil
+		},
+	}
+}
+
+func (a *app) clause(cl spec.Clause) {
+	fmt.Fprintf(a.out, "%s %s: %s\n", cl.ID, cl.Level, cl.Title)
+	a.field("text", cl.Text)
+	a.field("why", cl.Why)
+	a.field("profile", cl.Profile)
+	if len(cl.Claims) > 0 {
+		a.field("claims", strings.Join(cl.Claims, ", ")+" (declined if the manifest answers one with no)")
+	} else {
+		a.field("claims", "none: it holds for every router")
+	}
+	a.field("source", fmt.Sprintf("suites/spec/%s:%d", cl.File, cl.Line))
+	if cl.Untestable != "" {
+		a.field("untested", cl.Untestable)
+	}
+}
+
+func (a *app) caseOf(cat *suites.Catalogue, c bench.Case) {
+	fmt.Fprintf(a.out, "\ncase %s\n", c.ID)
+	a.field("stimulus", c.Stimulus)
+	a.field("required", c.Requirement)
+	variant, alone := "as the manifest is written", "shares a target with other cases"
+	if c.Variant != "" {
+		variant = "manifest variant " + c.Variant
+	}
+	if c.Alone {
+		alone = "has a target of its own"
+	}
+	a.field("setting", fmt.Sprintf("%d workers; %s; %s; at most %v", c.Workers, variant, alone, c.Limit))
+	for i, id := range cat.Killers(c.ID) {
+		m, _ := cat.Mutant(id)
+		label := "kills"
+		if i > 0 {
+			label = ""
+		}
+		a.field(label, id+": "+m.Fault)
+	}
+	a.field("run", "routeproof run "+c.ID)
+}
+
+const explainWidth = 100
+
+// field prints text behind a label, wrapped.
+func (a *app) field(label, text string) {
+	line := fmt.Sprintf("  %-9s", label)
+	n := len(line)
+	for _, w := range strings.Fields(text) {
+		if len(line)+1+len(w) > explainWidth && len(line) > n {
+			fmt.Fprintln(a.out, line)
+			line = strings.Repeat(" ", n)
+		}
+		line += " " + w
+	}
+	fmt.Fprintln(a.out, line)
+}

@@ -1,0 +1,7 @@
+// Command routeproof certifies routers for LLM inference. This package holds
+// flags and printing only.
+package main
+
+import "os"
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/routeproof/routeproof/suites/certify"
+	"github.com/routeproof/routeproof/suites/report"
+	"github.com/routeproof/routeproof/suites/target"
+)
+
+// app is one start of the program.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	exit     int // of a command that ended without an error
+}
+
+// run runs one command line and returns the exit status.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{in: stdin, out: stdout, err: stderr}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	if err := root.Execute(); err != nil {
+		return a.failed(err)
+	}
+	return a.exit
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "routeproof",
+		Short: "Certify routers for LLM inference",
+		Long: "routeproof puts a router between real clients and mock GPU workers, records what happens, and judges it\n" +
+			"against a written specification.",
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(a.certify(), a.run(), a.list(), a.explain(), a.selfTest(), a.serve(), a.mock(), a.version(), a.shard(), a.hostile())
+	return root
+}
+
+// failed prints an error and returns its exit status. What cobra says about
+// flags, arguments and commands is the user's to mend, as is a bad manifest;
+// everything else is ours.
+func (a *app) failed(err error) int {
+	text := strings.TrimSpace(err.Error())
+	var bad *target.ManifestError
+	var usage *certify.UsageError
+	var own *harnessError
+	code := report.ExitUsage
+	switch {
+	case errors.As(err, &own):
+		code = own.code
+	case errors.As(err, &bad), errors.As(err, &usage):
+	case !strings.Contains(text, "; "):
+		text = strings.TrimRight(text, ".") + "; see `routeproof --help`"
+	}
+	fmt.Fprintf(a.err, "routeproof: %s\n", text)
+	return code
+}
+
+// harnessError is an error that is not the user's to mend.
+type harnessError struct {
+	err  error
+	code int
+}
+
+func (e *harnessError) Error() string { return e.err.Error() }
+func (e *harnessError) Unwrap() error { return e.err }
+
+func harness(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &harnessError{err, report.ExitHarness}
+}
+
+func usagef(format string, args ...any) error {
+	return &certify.UsageError{Text: fmt.Sprintf(format, args...)}
+}

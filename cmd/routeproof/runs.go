@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/routeproof/routeproof/suites/certify"
+	"github.com/routeproof/routeproof/suites/report"
+	"github.com/routeproof/routeproof/suites/target"
+)
+
+// runs runs the cases: progress on standard error, the summary on standard output.
+func (a *app) runs(p *certify.Options, f func(context.Context, certify.Options) (*report.Report, error)) error {
+	columns, tty := terminal(a.err)
+	progress := &report.Terminal{W: a.err, Live: tty, Color: tty && colors(), Width: columns, Total: len(p.Jobs)}
+	p.Progress = progress
+	fmt.Fprintf(a.err, "routeproof: %s, %d cases, seed %d\n", p.Mode, len(p.Jobs), p.Seed)
+	ctx, kill, done := a.interrupts()
+	defer done()
+	p.Kill = kill
+	r, err := f(ctx, *p)
+	if r == nil {
+		var usage *certify.UsageError
+		var bad *target.ManifestError
+		switch {
+		case err == nil:
+			return harness(errNoReport)
+		case errors.As(err, &usage) || errors.As(err, &bad):
+			return err
+		}
+		return harness(err)
+	}
+	columns, tty = terminal(a.out)
+	dir := shorter(p.ReportDir)
+	summary := &report.Terminal{W: a.out, Color: tty && colors(), Width: columns, Dir: dir}
+	if tty {
+		progress.Live = false // its last line stays
+	}
+	summary.Summary(r)
+	if err != nil {
+		return harness(fmt.Errorf("the run has ended, but its report cannot be written: %w", err))
+	}
+	fmt.Fprintf(a.out, "report: %s\n", filepath.Join(dir, report.JSONFile))
+	a.exit = r.ExitCode
+	return nil
+}
+
+// interrupts gives a context that ends with the first signal that asks us to
+// end, and a channel that is closed by the second.
+func (a *app) interrupts() (context.Context, <-chan struct{}, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	kill, over := make(chan struct{}), make(chan struct{})
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		for n := 1; ; n++ {
+			select {
+			case <-over:
+				return
+			case s := <-signals:
+				switch n {
+				case 1:
+					fmt.Fprintf(a.err, "\nrouteproof: %s: stopping; the report of what ran follows (again: stop at once)\n", s)
+					cancel()
+				case 2:
+					close(kill)
+				}
+			}
+		}
+	}()
+	return ctx, kill, func() {
+		signal.Stop(signals)
+		close(over)
+		cancel()
+	}
+}
+
+// terminal says whether w is one, and how wide; 0 is unknown.
+func terminal(w io.Writer) (columns int, tty bool) {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0, false
+	}
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0, false
+	}
+	return int(size.Col), true
+}
+
+func colors() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
+
+// shorter is a path relative to the working directory where that is inside it.
+func shorter(path string) string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(wd, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}

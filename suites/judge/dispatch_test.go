@@ -1,0 +1,100 @@
+package judge_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/routeproof/routeproof/mockers/ledger"
+	"github.com/routeproof/routeproof/suites/history"
+	"github.com/routeproof/routeproof/suites/judge"
+)
+
+func TestWithinLimitsTheTimeToTheEnd(t *testing.T) {
+	try(t, judge.Within(time.Second, "work"),
+		trial{"just in time", func(h *story) { h.ask("w0", in("work"), took(time.Second)) }, ""},
+		trial{"another phase may take longer", func(h *story) { h.ask("w0", in("work")); h.ask("w0", took(time.Minute)) }, ""},
+		trial{"too late", func(h *story) { h.ask("w0", in("work")); h.ask("w0", in("work"), took(time.Second+ms)) }, violated + "took longer"},
+		trial{"no end at all", func(h *story) {
+			h.ask("w0", in("work"), func(q *told) { q.Ended = history.Unset })
+		}, violated + "without an end"},
+		trial{"nothing was sent", func(h *story) { h.ask("w0") }, doubt + "no request"},
+	)
+}
+
+func TestDispatchesCountsTheLedgersAttempts(t *testing.T) {
+	try(t, judge.Dispatches(1, 1, "work"),
+		trial{"once each", func(h *story) { h.ask("w0", in("work")); h.ask("w1", in("work")) }, ""},
+		trial{"twice at one worker", func(h *story) { h.ask("w0 w0", in("work")) }, violated + "observed 2"},
+		trial{"hedged at two workers", func(h *story) { h.ask("w0", in("work")); h.ask("w0 w1", in("work")) }, violated + "expected 1 dispatches"},
+		trial{"answered without a dispatch", func(h *story) { h.ask("", in("work")) }, violated + "observed 0"},
+		trial{"nothing was sent", nil, doubt + "no request"},
+	)
+	try(t, judge.Dispatches(0, 2),
+		trial{"within the range", func(h *story) { h.ask(""); h.ask("w0"); h.ask("w0 w1") }, ""},
+		trial{"above the range", func(h *story) { h.ask("w0 w1 w2") }, violated + "expected 0 to 2 dispatches"},
+	)
+}
+
+func TestReachedDoubtsACaseThatNoWorkerSaw(t *testing.T) {
+	try(t, judge.Reached(2, "work"),
+		trial{"enough", func(h *story) { h.ask("w0", in("work")); h.ask("w0 w1", in("work")); h.ask("", in("work")) }, ""},
+		trial{"retries of one request are one", func(h *story) { h.ask("w0 w1 w2", in("work")); h.ask("", in("work")) }, doubt + "1 of at least 2"},
+		trial{"nothing was sent", nil, doubt + "0 of at least 2"},
+	)
+}
+
+func TestNotAgainForbidsADispatchAfterTheFirstByte(t *testing.T) {
+	again := func(after time.Duration) opt {
+		return func(q *told) { q.tries[1].Arrived = q.Sent + after }
+	}
+	broken := func(q *told) {
+		streamed(3)(q)
+		cutAfter(1)(q)
+		q.End = history.Truncated
+		broke(ledger.Reset)(q)
+	}
+	try(t, judge.NotAgain(1, "broken"),
+		trial{"broken off and left alone", func(h *story) { h.ask("w0", in("broken"), broken) }, ""},
+		trial{"an answer without stream, broken off and left alone", func(h *story) {
+			h.ask("w0", in("broken"), ended(history.Truncated), broke(ledger.Crashed))
+		}, ""},
+		trial{"a retry before the first byte", func(h *story) { h.ask("w0 w1", in("broken"), broken, again(2*ms)) }, ""},
+		trial{"a second dispatch of a stream", func(h *story) { h.ask("w0 w1", in("broken"), broken, again(30*ms)) }, violated + "chat streamed"},
+		trial{"a second dispatch of an answer without stream", func(h *story) {
+			h.ask("w0 w1", in("broken"), ended(history.Truncated), broke(ledger.Reset), again(5*ms))
+		}, violated + "another dispatch"},
+		trial{"a second dispatch that went well", func(h *story) { h.ask("w0 w1", in("broken"), streamed(3), again(30*ms)) }, violated + "another dispatch"},
+		trial{"the client saw nothing before the break", func(h *story) {
+			h.ask("w0 w1", in("broken"), streamed(3), cutAfter(0), broke(ledger.Reset), again(30*ms))
+		}, doubt + "0 of 1"},
+		trial{"nothing broke", func(h *story) { h.ask("w0", in("broken"), streamed(3)) }, doubt + "0 of 1"},
+		trial{"nothing was sent", nil, doubt + "0 of 1"},
+	)
+}
+
+func TestRefusedWantsA4xxAndNoDispatch(t *testing.T) {
+	try(t, judge.Refused("bad"),
+		trial{"any status of the class", func(h *story) { h.ask("", in("bad"), answered(404)); h.ask("", in("bad"), answered(400)) }, ""},
+		trial{"served", func(h *story) { h.ask("", in("bad"), answered(404)); h.ask("", in("bad")) }, violated + "status 200"},
+		trial{"refused with a 5xx", func(h *story) { h.ask("", in("bad"), answered(503)) }, violated + "status 503"},
+		trial{"cut off instead of answered", func(h *story) { h.ask("", in("bad"), ended(history.Failed)) }, violated + "failed"},
+		trial{"a 4xx whose body never ended", func(h *story) { h.ask("", in("bad"), answered(404), ended(history.Truncated)) }, violated + "truncated"},
+		trial{"refused by a worker instead of the router", func(h *story) { h.ask("w2", in("bad"), status(404)) }, violated + "1 dispatches to w2"},
+		trial{"nothing was sent", func(h *story) { h.ask("w0") }, doubt + "no request"},
+	)
+}
+
+func TestPassedOnWantsTheWorkersStatusFromOneDispatch(t *testing.T) {
+	try(t, judge.PassedOn("full"),
+		trial{"passed on", func(h *story) {
+			h.turn("s1", "w0", in("full"), status(429))
+			h.turn("s2", "w1", in("full"), status(503))
+		}, ""},
+		trial{"another status", func(h *story) { h.ask("w0", in("full"), status(429), answered(502)) }, violated + "the worker's status 429"},
+		trial{"tried elsewhere", func(h *story) { h.ask("w0 w1", in("full"), status(429)) }, violated + "2 dispatches"},
+		trial{"answered by the router alone", func(h *story) { h.ask("", in("full"), answered(503)) }, violated + "0 dispatches"},
+		trial{"cut off", func(h *story) { h.ask("w0", in("full"), status(429), ended(history.Truncated)) }, violated + "truncated"},
+		trial{"no worker refused anything", func(h *story) { h.ask("w0", in("full"), status(429)); h.ask("w0", in("full")) }, doubt + "only 1 were refused"},
+		trial{"nothing was sent", nil, doubt + "of 0 requests"},
+	)
+}

@@ -1,0 +1,184 @@
+package judge_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/routeproof/routeproof/mockers/ledger"
+	"github.com/routeproof/routeproof/suites/history"
+	"github.com/routeproof/routeproof/suites/judge"
+)
+
+// header is what the client sent and the worker received.
+func header(name string, sent, got []string) opt {
+	return func(q *told) {
+		q.SentHeader = map[string][]string{name: sent}
+		q.last().Header = map[string][]string{name: got, "X-Forwarded-For": {"127.0.0.1"}}
+	}
+}
+
+// bodies are what the client sent and the worker received.
+func bodies(sent, got string) opt {
+	return func(q *told) {
+		q.SentBody, q.SentBodyBytes = []byte(sent), int64(len(sent))
+		q.last().Body, q.last().BodyBytes = []byte(got), int64(len(got))
+	}
+}
+
+func TestRequestKeptComparesPathHeadersAndBody(t *testing.T) {
+	one := func(opts ...opt) func(*story) { return func(h *story) { h.ask("w0", opts...) } }
+	try(t, judge.RequestKept(1),
+		trial{"unchanged", one(), ""},
+		trial{"a header more is allowed", one(header("X-A", []string{"1"}, []string{"1"})), ""},
+		trial{"a list on one line", one(header("X-A", []string{"1", "2"}, []string{"1, 2"})), ""},
+		trial{"a header's case does not matter", one(header("X-A", []string{"1"}, nil), func(q *told) { q.last().Header = map[string][]string{"x-a": {"1"}} }), ""},
+		trial{"a proxy's own header", one(header("Connection", []string{"keep-alive"}, nil)), ""},
+		trial{"the body written anew", one(bodies(`{"a":1,"b":[1.0,"é"]}`, `{ "b": [1, "\u00e9"], "a": 1e0 }`)), ""},
+		trial{"another path", one(func(q *told) { q.last().Target = "/v1/chat" }), violated + "POST /v1/chat"},
+		trial{"the query lost", one(func(q *told) { q.Path += "?a=b" }), violated + "?a=b"},
+		trial{"another method", one(func(q *told) { q.last().Method = "PUT" }), violated + "PUT"},
+		trial{"a header lost", one(header("X-A", []string{"1"}, nil)), violated + "header X-A"},
+		trial{"a value lost", one(header("X-A", []string{"1", "2"}, []string{"1"})), violated + "header X-A: 1, 2"},
+		trial{"values in another order", one(header("X-A", []string{"1", "2"}, []string{"2", "1"})), violated + `observed "2, 1"`},
+		trial{"a secret is not shown", one(header("Authorization", []string{"sk-1"}, []string{"sk-2"})), violated + "[4 bytes, not shown]"},
+		trial{"a retried attempt counts too", func(h *story) {
+			h.ask("w0 w1", func(q *told) { q.tries[0].Target = "/other" })
+		}, violated + "/other"},
+		trial{"no body at all", one(bodies(`{"a":1}`, "")), violated + "no JSON"},
+		trial{"nobody reached a worker", func(h *story) { h.ask("", answered(502)) }, doubt + "0 of 1"},
+		trial{"nothing was sent", nil, doubt + "0 of 1"},
+	)
+}
+
+func TestRequestKeptSeesEveryDifferenceOfValue(t *testing.T) {
+	for _, c := range []struct{ name, sent, got, want string }{
+		{"a field lost", `{"a":{"b":1}}`, `{"a":{}}`, "a.b is missing"},
+		{"a field added", `{}`, `{"a":1}`, "a was added"},
+		{"digits that a float cannot hold", `{"a":9007199254740993}`, `{"a":9007199254740992}`, "9007199254740992 instead of"},
+		{"digits behind the point", `{"a":3.14159265358979323846}`, `{"a":3.141592653589793}`, "instead of"},
+		{"a number as a string", `{"a":1}`, `{"a":"1"}`, "instead of"},
+		{"null as absent", `{"a":null}`, `{}`, "a is missing"},
+		{"null as false", `{"a":null}`, `{"a":false}`, "instead of null"},
+		{"a shorter list", `{"a":[1,2]}`, `{"a":[1]}`, "instead of"},
+		{"a list in another order", `{"a":[1,2]}`, `{"a":[2,1]}`, "a[0]"},
+		{"an object as a list", `{"a":{}}`, `{"a":[]}`, "instead of"},
+		{"other text", `{"a":"x"}`, `{"a":"X"}`, `"X" instead of "x"`},
+		{"a second value behind the first", `{"a":1}`, `{"a":1} {"b":2}`, "more follows"},
+		{"no JSON", `{"a":1}`, `a=1`, "no JSON"},
+		{"a number too large to compare", `{"a":1}`, `{"a":1e9999999}`, "instead of"},
+	} {
+		try(t, judge.RequestKept(1), trial{c.name, func(h *story) { h.ask("w0", bodies(c.sent, c.got)) }, violated + c.want})
+	}
+}
+
+func TestABodyTooLargeToKeepIsComparedByItsDigest(t *testing.T) {
+	large := func(sent, got string) func(*story) {
+		return func(h *story) {
+			h.ask("w0", func(q *told) {
+				q.SentBody, q.SentBodyBytes, q.SentBodySHA256 = nil, ledger.KeepBody+1, sent
+				q.last().Body, q.last().BodyBytes, q.last().BodySHA256 = nil, ledger.KeepBody+1, got
+			})
+		}
+	}
+	try(t, judge.RequestKept(1),
+		trial{"the same bytes", large("d1", "d1"), ""},
+		trial{"other bytes may have the same value", large("d1", "d2"), doubt + "0 of 1"},
+	)
+}
+
+func TestResponseKeptComparesStatusHeadersAndBytes(t *testing.T) {
+	headers := func(_ *history.Request, status int) map[string]string {
+		if status == 503 {
+			return map[string]string{"Retry-After": "7"}
+		}
+		return map[string]string{"X-Mock-Worker": "w"}
+	}
+	try(t, judge.ResponseKept(2, headers),
+		trial{"kept", func(h *story) {
+			h.ask("w0")
+			h.ask("w0", status(503), func(q *told) { q.Header = map[string][]string{"retry-after": {"7"}} })
+		}, ""},
+		trial{"the last of several attempts is what counts", func(h *story) { h.ask("w1 w0"); h.ask("w0") }, ""},
+		trial{"another status", func(h *story) { h.ask("w0"); h.ask("w0", answered(502)) }, violated + "status 200 at the client"},
+		trial{"a success made of an error", func(h *story) { h.ask("w0"); h.ask("w0", status(503), answered(200)) }, violated + "status 503"},
+		trial{"cut off", func(h *story) { h.ask("w0"); h.ask("w0", ended(history.Truncated)) }, violated + "truncated"},
+		trial{"other bytes", func(h *story) { h.ask("w0"); h.ask("w0", func(q *told) { q.BodySHA256 = "page" }) }, violated + "24 bytes that differ"},
+		trial{"a header lost", func(h *story) { h.ask("w0"); h.ask("w0", status(503)) }, violated + "Retry-After: 7"},
+		trial{"a header changed", func(h *story) {
+			h.ask("w0")
+			h.ask("w0", func(q *told) { q.Header = map[string][]string{"X-Mock-Worker": {"router"}} })
+		}, violated + `"router"`},
+		trial{"no worker answered, so nothing can be kept", func(h *story) { h.ask("w0"); h.ask("", answered(503)) }, doubt + "1 of 2"},
+		trial{"the worker broke off before it answered", func(h *story) {
+			h.ask("w0")
+			h.ask("w0", answered(502), func(q *told) { q.last().Status, q.last().End = 0, ledger.Reset })
+		}, doubt + "1 of 2"},
+		trial{"the worker did not note what it sent", func(h *story) {
+			h.ask("w0")
+			h.ask("w0", func(q *told) { q.last().SentSHA256, q.last().End = "", ledger.Running })
+		}, doubt + "1 of 2"},
+		trial{"nothing was sent", nil, doubt + "0 of 2"},
+	)
+}
+
+func TestOwnAnswerWantsTheRequestsKeyAndNoOther(t *testing.T) {
+	says := func(text string) opt { return func(q *told) { q.Body = []byte(text) } }
+	try(t, judge.OwnAnswer("work"),
+		trial{"its own", func(h *story) { h.ask("w0", in("work")); h.ask("w0", in("work")) }, ""},
+		trial{"a failed request has no answer to be wrong", func(h *story) {
+			h.ask("w0", in("work"))
+			h.ask("w0", in("work"), status(500), says("oops"))
+		}, ""},
+		trial{"somebody else's", func(h *story) {
+			h.ask("w0", in("work"))
+			h.ask("w0", in("work"), says(`{"text":"k-1 amber"}`))
+		}, violated + "another request's key"},
+		trial{"two answers in one", func(h *story) {
+			h.ask("w0", in("work"))
+			h.ask("w0", in("work"), says(`{"text":"k-2 amber"} {"text":"k-1 amber"}`))
+		}, violated + "another request's key"},
+		trial{"one whose key only begins like its own", func(h *story) {
+			h.ask("w0", in("work"), says(`{"text":"k-12 amber"}`))
+		}, violated + "without its key"},
+		trial{"a cached text", func(h *story) { h.ask("w0", in("work"), says("{}")) }, violated + "without its key"},
+		trial{"nobody was answered", func(h *story) { h.ask("w0", in("work"), status(500)) }, doubt + "answered"},
+		trial{"nothing was sent", nil, doubt + "answered"},
+	)
+}
+
+func TestBodyWholeWantsThePromptsBytesAtTheWorker(t *testing.T) {
+	got := func(n int64) opt { return func(q *told) { q.last().BodyBytes = n } }
+	try(t, judge.BodyWhole(1000, "large"),
+		trial{"whole", func(h *story) { h.ask("w0", in("large"), got(1000)) }, ""},
+		trial{"cut", func(h *story) { h.ask("w0", in("large"), got(1000)); h.ask("w0", in("large"), got(999)) }, violated + "999 bytes"},
+		trial{"never there", func(h *story) { h.ask("", in("large"), answered(413)) }, doubt + "no request of [large] reached"},
+		trial{"nothing was sent", nil, doubt + "no request"},
+	)
+}
+
+func TestRedactHidesSecretsOnly(t *testing.T) {
+	for _, name := range []string{"Authorization", "cookie", "Set-Cookie", "Proxy-Authorization", "X-API-Key"} {
+		if got := judge.Redact(name, "hunter2"); strings.Contains(got, "hunter2") || got != "[7 bytes, not shown]" {
+			t.Errorf("Redact(%q) is %q", name, got)
+		}
+	}
+	if got := judge.Redact("X-Session-Id", "s1"); got != "s1" {
+		t.Errorf("an ordinary header became %q", got)
+	}
+	if got := judge.Redact("Authorization", ""); got != "" {
+		t.Errorf("an absent secret became %q", got)
+	}
+}
+
+// Bodies come from the target, so that no body may make the judge fail.
+func FuzzRequestKeptSurvivesAnyBody(f *testing.F) {
+	f.Add([]byte(`{"a":[1,{"b":null}]}`))
+	f.Add([]byte(`{"a":1e999999999}`))
+	f.Add([]byte("{\"a\":\"\xff\""))
+	f.Fuzz(func(t *testing.T, got []byte) {
+		h := of("w0")
+		h.ask("w0", func(q *told) { q.last().Body, q.last().BodyBytes = bytes.Clone(got), int64(len(got)) })
+		judge.RequestKept(1)(&h.History)
+	})
+}
