@@ -42,7 +42,7 @@ func (r *runner) result(ctx context.Context, j Job) report.CaseResult {
 		return res
 	}
 	if r.misses >= maxMisses && j.Mutant == "" {
-		res.Detail = fmt.Sprintf("the target failed to start %d times in a row, so it was not started again", r.misses)
+		res.Detail = fmt.Sprintf("given up: in %d cases in a row the target did not start, or gave no whole answer to any request", r.misses)
 		return res
 	}
 	pool := r.pools[j.Mutant]
@@ -79,7 +79,7 @@ func (r *runner) result(ctx context.Context, j Job) report.CaseResult {
 		return res
 	}
 	if j.Mutant == "" {
-		r.count(out.Target)
+		r.count(out)
 	}
 	if out.Target != nil && r.cfg.Problem != nil {
 		r.cfg.Problem(report.Problem{Kind: report.ProblemTarget, Subject: j.Case, Text: out.Target.Error()})
@@ -87,14 +87,16 @@ func (r *runner) result(ctx context.Context, j Job) report.CaseResult {
 	return res
 }
 
-// maxMisses is how often in a row a target may fail to start before it is given up.
+// maxMisses is after how many cases in a row that show no life a target is given
+// up: each may cost its whole limit, and the verdict is clear.
 const maxMisses = 3
 
-// count keeps the number of failed starts in a row.
-func (r *runner) count(err error) {
+// count keeps the number of cases in a row in which the target did not start or
+// answered nothing.
+func (r *runner) count(out bench.Outcome) {
 	var gone *target.UnreachableError
 	var busy *target.PortInUseError
-	if errors.As(err, &gone) || errors.As(err, &busy) {
+	if errors.As(out.Target, &gone) || errors.As(out.Target, &busy) || out.Silent {
 		r.misses++
 	} else {
 		r.misses = 0

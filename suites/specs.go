@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -136,46 +135,6 @@ func Run(t *testing.T, m *target.Manifest) {
 	ginkgo.RunSpecs(t, "routeproof")
 }
 
-// maxCapacity is the largest table that a case is willing to fill.
-const maxCapacity = 4096
-
-// Fits says whether a manifest holds what the cases that its claims call for
-// need. The error names what is missing.
-func (c *Catalogue) Fits(m *target.Manifest) error {
-	for _, x := range c.Cases {
-		cl, _ := c.Spec.Clause(x.Clause())
-		if declined(m, cl.Claims) != "" {
-			continue
-		}
-		if x.Variant != "" && !slices.Contains(m.VariantNames(), x.Variant) {
-			return &target.ManifestError{File: m.File, Line: 1, Key: "variants." + x.Variant, Problem: fmt.Sprintf("missing: case %s runs in it", x.ID),
-				Remedy: fmt.Sprintf("add the variant, or answer one of the claims %s with no", strings.Join(cl.Claims, ", "))}
-		}
-		session, err := m.SessionOf(x.Variant)
-		if err != nil {
-			return err
-		}
-		if slices.Contains(cl.Claims, "affinity.idleTTL") && session.IdleTTL == 0 {
-			return &target.ManifestError{File: m.File, Line: 1, Key: "session.idleTTL", Problem: fmt.Sprintf("missing: case %s waits it out", x.ID),
-				Remedy: "declare it, or answer the claim affinity.idleTTL with no"}
-		}
-		if slices.Contains(cl.Claims, "affinity.capacity") && (session.Capacity == 0 || session.Capacity > maxCapacity || session.AtCapacity == "") {
-			return &target.ManifestError{File: m.File, Line: 1, Key: "session.capacity", Value: fmt.Sprint(session.Capacity),
-				Problem: fmt.Sprintf("case %s fills the table of variant %q, so it must declare a capacity of 1 to %d and atCapacity", x.ID, x.Variant, maxCapacity),
-				Remedy:  "declare them in the variant, or answer the claim affinity.capacity with no"}
-		}
-		if slices.Contains(cl.Claims, "affinity.key") && session.Kind == target.KindNone {
-			return &target.ManifestError{File: m.File, Line: 1, Key: "session.kind", Value: target.KindNone, Problem: "contradicts the claim affinity.key: yes",
-				Remedy: "declare table or hash, or answer the claim affinity.key with no"}
-		}
-		if n := len(m.Wiring.Ports); n > 0 && n < x.Workers {
-			return &target.ManifestError{File: m.File, Line: 1, Key: "wiring.ports", Value: fmt.Sprint(n), Problem: fmt.Sprintf("too few: case %s needs %d workers", x.ID, x.Workers),
-				Remedy: "list as many ports"}
-		}
-	}
-	return nil
-}
-
 // declined names the first claim that the target answers with no, or "".
 func declined(m *target.Manifest, claims []string) string {
 	for _, name := range claims {
@@ -202,7 +161,7 @@ type runner struct {
 	cfg    Config
 	cat    *Catalogue
 	pools  map[string]*bench.Pool // by mutant ID; "" = the manifest's target
-	misses int                    // failed starts of the manifest's target, in a row
+	misses int                    // cases in a row in which the manifest's target showed no life
 }
 
 func (r *runner) close() error {

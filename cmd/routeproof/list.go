@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/routeproof/routeproof/suites"
+	"github.com/routeproof/routeproof/suites/spec"
 )
 
 // listed is a clause as `list --json` prints it. Arrays are never null.
@@ -88,7 +89,7 @@ func (a *app) table(cat *suites.Catalogue) error {
 		}
 	}
 	_, err := fmt.Fprintf(a.out, "\n%d clauses, %d cases, %d mutants; specification %s\nprofiles: %s\n", len(cat.Spec.Clauses), len(cat.Cases),
-		len(cat.Mutants), specVersion(), strings.Join(cat.Spec.ProfileNames(), ", "))
+		len(cat.Mutants), spec.Version, strings.Join(cat.Spec.ProfileNames(), ", "))
 	return err
 }
 

@@ -6,10 +6,7 @@ import (
 	"strings"
 
 	"github.com/routeproof/routeproof/suites"
-	"github.com/routeproof/routeproof/suites/spec"
 )
-
-func specVersion() string { return spec.Version }
 
 // nearMutants lists the mutants whose names are nearest to a wrong one.
 func nearMutants(cat *suites.Catalogue, name string) string {

@@ -28,8 +28,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	if err := root.Execute(); err != nil {
-		return a.failed(err)
+	if c, err := root.ExecuteC(); err != nil {
+		return a.failed(err, c.CommandPath())
 	}
 	return a.exit
 }
@@ -40,7 +40,7 @@ func (a *app) root() *cobra.Command {
 		Short: "Certify routers for LLM inference",
 		Long: "routeproof puts a router between real clients and mock GPU workers, records what happens, and judges it\n" +
 			"against a written specification.",
-		Args:          cobra.NoArgs,
+		Args:          known,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -50,10 +50,24 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
+// known refuses what is no command, and names those that are nearest.
+func known(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return usagef("unknown command %q; near: %s (see `routeproof --help`)", args[0], strings.Join(nearest(names, args[0])[:2], ", "))
+}
+
 // failed prints an error and returns its exit status. What cobra says about
 // flags, arguments and commands is the user's to mend, as is a bad manifest;
 // everything else is ours.
-func (a *app) failed(err error) int {
+func (a *app) failed(err error, command string) int {
 	text := strings.TrimSpace(err.Error())
 	var bad *target.ManifestError
 	var usage *certify.UsageError
@@ -64,7 +78,7 @@ func (a *app) failed(err error) int {
 		code = own.code
 	case errors.As(err, &bad), errors.As(err, &usage):
 	case !strings.Contains(text, "; "):
-		text = strings.TrimRight(text, ".") + "; see `routeproof --help`"
+		text = strings.TrimRight(text, ".") + "; see `" + command + " --help`"
 	}
 	fmt.Fprintf(a.err, "routeproof: %s\n", text)
 	return code
@@ -79,9 +93,12 @@ type harnessError struct {
 func (e *harnessError) Error() string { return e.err.Error() }
 func (e *harnessError) Unwrap() error { return e.err }
 
+// harness marks an error as ours, unless it says itself that it is the user's.
 func harness(err error) error {
-	if err == nil {
-		return nil
+	var usage *certify.UsageError
+	var bad *target.ManifestError
+	if err == nil || errors.As(err, &usage) || errors.As(err, &bad) {
+		return err
 	}
 	return &harnessError{err, report.ExitHarness}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,27 +13,25 @@ import (
 
 	"github.com/routeproof/routeproof/suites/certify"
 	"github.com/routeproof/routeproof/suites/report"
-	"github.com/routeproof/routeproof/suites/target"
 )
 
 // runs runs the cases: progress on standard error, the summary on standard output.
 func (a *app) runs(p *certify.Options, f func(context.Context, certify.Options) (*report.Report, error)) error {
+	if err := p.Complete(); err != nil {
+		return err
+	}
 	columns, tty := terminal(a.err)
 	progress := &report.Terminal{W: a.err, Live: tty, Color: tty && colors(), Width: columns, Total: len(p.Jobs)}
 	p.Progress = progress
-	fmt.Fprintf(a.err, "routeproof: %s, %d cases, seed %d\n", p.Mode, len(p.Jobs), p.Seed)
+	fmt.Fprintf(a.err, "routeproof: %s of %s %s, %d cases in %d shards, seed %d\n", p.Mode,
+		p.Manifest.Implementation.Project, p.Manifest.Implementation.Version, len(p.Jobs), p.Shards, p.Seed)
 	ctx, kill, done := a.interrupts()
 	defer done()
 	p.Kill = kill
 	r, err := f(ctx, *p)
 	if r == nil {
-		var usage *certify.UsageError
-		var bad *target.ManifestError
-		switch {
-		case err == nil:
-			return harness(errNoReport)
-		case errors.As(err, &usage) || errors.As(err, &bad):
-			return err
+		if err == nil {
+			err = errNoReport
 		}
 		return harness(err)
 	}

@@ -14,16 +14,16 @@ const shortTTL = "shortTTL"
 
 // AFF006Slides: turns half an idle time apart, for longer than two of them.
 func (Cases) AFF006Slides() bench.Case {
-	const sessions, turns = 24, 6
+	const sessions, turns = 24, 9
 	return bench.Case{
 		ID:          "AFF-006/slides",
-		Stimulus:    "24 sessions with a turn every half of the idle time, for two and a half idle times",
+		Stimulus:    "24 sessions with a turn every third of the idle time, for more than two and a half idle times",
 		Requirement: "every session stays on its worker",
-		Variant:     shortTTL, Cost: 3 * time.Second, Limit: time.Minute,
+		Variant:     shortTTL, Cost: 6 * time.Second, Limit: time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for t := range turns {
 				if t > 0 {
-					r.Pause(ctx, r.IdleTTL()/2)
+					r.Pause(ctx, r.IdleTTL()/3)
 				}
 				r.Parallel(sessions, 8, func(s int) {
 					r.Do(ctx, bench.Req{Session: r.SessionID(s), Turn: t}.In(bench.Shapes()[(s+t)%8]))
@@ -31,7 +31,7 @@ func (Cases) AFF006Slides() bench.Case {
 			}
 			return nil
 		},
-		Judge: judge.All(judge.Served(sessions*turns), judge.Slides(sessions/2)),
+		Judge: judge.All(judge.Served(sessions*turns), judge.Slides(sessions/4)),
 	}
 }
 
@@ -42,7 +42,7 @@ func (Cases) AFF006Lapses() bench.Case {
 		ID:          "AFF-006/lapses",
 		Stimulus:    "sessions that pause for one and a half idle times and half a second",
 		Requirement: "they are placed like new ones: not all go back to the worker they had",
-		Variant:     shortTTL, Cost: 2 * time.Second, Limit: time.Minute,
+		Variant:     shortTTL, Cost: 4 * time.Second, Limit: time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for _, s := range r.Rand().Perm(k) {
 				r.Do(ctx, bench.Req{Session: r.SessionID(s), Phase: "first"}.In(bench.Shapes()[s%8]))
@@ -69,7 +69,7 @@ func (Cases) AFF007InFlight() bench.Case {
 		ID:          "AFF-007/in-flight",
 		Stimulus:    "sessions with a request that runs for one and a half idle times, a turn just before its end and one just after",
 		Requirement: "all are at one worker",
-		Variant:     shortTTL, Cost: 2 * time.Second, Limit: time.Minute,
+		Variant:     shortTTL, Cost: 4 * time.Second, Limit: time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			r.Parallel(sessions, sessions, func(s int) {
 				id := r.SessionID(s)

@@ -21,7 +21,7 @@ import (
 
 // Limits of what a client reads, so that no target can fill memory.
 const (
-	maxAnswer  = 16 << 20 // bytes of a body before it is cut off as oversize
+	maxAnswer  = 4 << 20 // bytes of a body before it is cut off as oversize
 	maxHeaders = 1 << 20
 	maxData    = 256 // bytes of an event's data that a history keeps
 )
@@ -118,8 +118,9 @@ func (p *Pending) update(f func(r *history.Request)) {
 	p.mu.Unlock()
 }
 
-// start sends q. The returned request ends by itself within its deadline.
-func (c *client) start(ctx context.Context, q Req) (*Pending, error) {
+// start sends q. The returned request ends by itself within its deadline; ended
+// is told how before anybody who waits for it.
+func (c *client) start(ctx context.Context, q Req, ended func(history.End)) (*Pending, error) {
 	path, header, body, err := q.render(c.carrier)
 	if err != nil {
 		return nil, err
@@ -165,7 +166,9 @@ func (c *client) start(ctx context.Context, q Req) (*Pending, error) {
 			if cause != nil {
 				r.Err = cause.Error()
 			}
+			end = r.End
 		})
+		ended(end)
 	}()
 	return p, nil
 }

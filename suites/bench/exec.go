@@ -20,7 +20,9 @@ type Outcome struct {
 	Detail  string // why error or inconclusive
 	// Target is set when the target could not be started, could not be reached or
 	// died: then the run as a whole has a problem beside the verdict.
-	Target   error
+	Target error
+	// Silent says that no request of the case got a whole answer of any status.
+	Silent   bool
 	LogTail  string // the end of the target's output, unless the case passed
 	Started  time.Time
 	Duration time.Duration
@@ -102,8 +104,10 @@ func drive(ctx context.Context, b *Bench, c Case, seed uint64, save func(*histor
 	limited, cancel := context.WithTimeout(ctx, c.Limit)
 	defer cancel()
 	r := b.Begin(c, seed)
+	r.giveUp = cancel
 	err := protect(func() error { return c.Drive(limited, r) })
 	h, own := r.Finish()
+	out.Silent = !r.alive()
 	err = errors.Join(err, own)
 	if save != nil {
 		if saved := save(h); saved != nil {
@@ -125,6 +129,11 @@ func drive(ctx context.Context, b *Bench, c Case, seed uint64, save func(*histor
 	default:
 		out.Finding, out.Detail = judged(c, h)
 		out.Verdict = verdict(out.Finding, out.Detail)
+		if out.Silent && out.Verdict == report.Inconclusive {
+			out.Verdict = report.Fail
+			out.Finding.Violations = []judge.Violation{{Expected: "an answer to some request",
+				Observed: fmt.Sprintf("none of %d requests got one", len(h.Requests))}}
+		}
 	}
 }
 

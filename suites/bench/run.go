@@ -30,7 +30,11 @@ type Run struct {
 	client *client
 	rnd    *rand.Rand
 
+	giveUp context.CancelFunc // ends the drive; set before it starts
+
 	mu       sync.Mutex
+	answered int // requests with a whole answer
+	lost     int // requests without one, weighed, while none had any
 	n        int
 	pending  []*Pending
 	handles  []*Handle
@@ -114,7 +118,7 @@ func (r *Run) Start(ctx context.Context, q Req) *Pending {
 	if q.Deadline == 0 {
 		q.Deadline = RequestDeadline
 	}
-	p, err := r.client.start(ctx, q)
+	p, err := r.client.start(ctx, q, r.tally)
 	if err != nil {
 		r.Fail(err)
 		p = &Pending{cancel: func() {}, done: make(chan struct{}), changed: make(chan struct{})}
@@ -125,6 +129,35 @@ func (r *Run) Start(ctx context.Context, q Req) *Pending {
 	r.pending = append(r.pending, p)
 	r.mu.Unlock()
 	return p
+}
+
+// hopeless is how many requests may be lost before a drive is ended that has not
+// seen one whole answer; one that timed out, which costs most, weighs as much.
+const hopeless = 20
+
+// tally ends the drive when nothing is answered at all: the judge has seen enough,
+// and the remaining requests would take all their deadlines.
+func (r *Run) tally(end history.End) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch end {
+	case history.Complete, history.Truncated:
+		r.answered++
+	case history.Timeout:
+		r.lost += hopeless
+	case history.Failed, history.Malformed, history.Oversize:
+		r.lost++
+	}
+	if r.answered == 0 && r.lost >= hopeless && r.giveUp != nil {
+		r.giveUp()
+	}
+}
+
+// alive says whether any request got a whole answer, or the beginning of one.
+func (r *Run) alive() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.answered > 0
 }
 
 // Do sends a request and waits for its end.

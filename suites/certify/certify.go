@@ -22,7 +22,7 @@ import (
 // When ctx ends, the shards get 15 seconds to end cleanly, and the report says
 // that it was interrupted.
 func Run(ctx context.Context, o Options) (*report.Report, error) {
-	if err := o.complete(); err != nil {
+	if err := o.Complete(); err != nil {
 		return nil, err
 	}
 	f, err := reserve(o.ReportDir)

@@ -3,7 +3,6 @@ package certify
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -35,7 +34,7 @@ func ShardMain(ctx context.Context, in io.Reader, out io.Writer, log io.Writer) 
 	dec := json.NewDecoder(in)
 	var a assignment
 	if err := dec.Decode(&a); err != nil {
-		return fmt.Errorf("shard: read the assignment from standard input: %w; a shard is started by certify, run or selftest", err)
+		return usagef("shard: no assignment on standard input (%v); a shard is started by certify, run or selftest", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -176,10 +175,10 @@ const EventsFD = 3
 func Events() (*os.File, error) {
 	f := os.NewFile(EventsFD, "events")
 	if f == nil {
-		return nil, errors.New("shard: no file descriptor 3")
+		return nil, usagef("shard: no file descriptor %d; a shard is started by certify, run or selftest", EventsFD)
 	}
 	if _, err := f.Stat(); err != nil {
-		return nil, fmt.Errorf("shard: file descriptor %d: %w; a shard is started by certify, run or selftest", EventsFD, err)
+		return nil, usagef("shard: file descriptor %d: %v; a shard is started by certify, run or selftest", EventsFD, err)
 	}
 	unix.CloseOnExec(EventsFD)
 	return f, nil

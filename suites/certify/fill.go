@@ -36,6 +36,9 @@ func begin(o *Options) *report.Report {
 		r.Timeouts["ready"], r.Timeouts["grace"] = report.Seconds(e.Ready.Timeout), report.Seconds(e.Grace)
 		r.Target.Binary, r.Target.BinarySHA256 = binary(e.Command[0].String())
 	}
+	if id := o.Jobs[0].Mutant; id != "" && o.Mode == report.Run {
+		r.Target.Version += ", mutant " + id
+	}
 	return r
 }
 

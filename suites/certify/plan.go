@@ -50,9 +50,9 @@ func SelfTestJobs(cat *suites.Catalogue) []suites.Job {
 	return jobs
 }
 
-// complete fills the options in and checks them. Errors: *UsageError,
-// *target.ManifestError.
-func (o *Options) complete() error {
+// Complete fills the options in and checks them, as Run does; a caller that wants
+// to know what will run may do so before. Errors: *UsageError, *target.ManifestError.
+func (o *Options) Complete() error {
 	all, err := AllJobs(o.Catalogue, o.Profile)
 	if err != nil {
 		return err

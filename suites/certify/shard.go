@@ -248,8 +248,8 @@ func (s *shard) conclude(how error) {
 		s.col.explain(missing, fmt.Sprintf("shard %d ended before: %s", s.n, text))
 	}
 	text += fmt.Sprintf("; see %s", logName(s.n))
-	if tail := s.log.tail(); tail != "" {
-		text += ", which ends:\n  " + strings.ReplaceAll(tail, "\n", "\n  ")
+	if last := s.log.lastWords(); last != "" {
+		text += ", which says:\n  " + strings.ReplaceAll(last, "\n", "\n  ")
 	}
 	s.problem(text)
 }

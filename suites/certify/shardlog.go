@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"regexp"
+	"strings"
 	"sync"
 )
 
@@ -44,10 +46,23 @@ func (l *shardLog) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tail is the last whole lines of the output.
-func (l *shardLog) tail() string {
+// crash matches the line with which the runtime begins to say why it ends the process.
+var crash = regexp.MustCompile(`(?m)^(panic: |fatal error: |runtime: |SIG[A-Z]+: |unexpected fault )`)
+
+// crashLines is how much of such a message is shown: the rest is stacks and registers.
+const crashLines = 6
+
+// lastWords are what the output says of the process's end: the beginning of a
+// crash where there is one, else the last whole lines.
+func (l *shardLog) lastWords() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if text, err := os.ReadFile(l.file.Name()); err == nil {
+		if at := crash.FindIndex(text); at != nil {
+			lines := strings.SplitN(string(text[at[0]:]), "\n", crashLines+1)
+			return strings.TrimSpace(strings.Join(lines[:min(len(lines), crashLines)], "\n"))
+		}
+	}
 	text := l.last
 	if len(text) == maxTail {
 		if i := bytes.IndexByte(text, '\n'); i >= 0 {

@@ -160,9 +160,6 @@ func Exhausted(min int, phases ...string) Judge {
 		var g group
 		at := attempts(h)
 		rs := In(h, phases...)
-		if len(rs) < min {
-			return Finding{Inconclusive: fmt.Sprintf("only %d of at least %d requests of %v were sent", len(rs), min, phases)}
-		}
 		for _, r := range rs {
 			if r.End != history.Complete || r.Status != 503 || len(values(r.Header, "Retry-After")) == 0 {
 				g.add(fmt.Sprintf("503 with Retry-After (%s, %s)", phaseName(r), how(r)), outcome(r), r.Key)
@@ -171,6 +168,6 @@ func Exhausted(min int, phases ...string) Judge {
 				g.add(fmt.Sprintf("no dispatch (%s, %s)", phaseName(r), how(r)), fmt.Sprintf("%d", n), r.Key)
 			}
 		}
-		return g.finding()
+		return g.orDoubt(len(rs) >= min, "only %d of at least %d requests of %v were sent", len(rs), min, phases)
 	}
 }

@@ -98,3 +98,20 @@ func TestPassedOnWantsTheWorkersStatusFromOneDispatch(t *testing.T) {
 		trial{"nothing was sent", nil, doubt + "of 0 requests"},
 	)
 }
+
+func TestExhaustedWants503WithRetryAfterAndNoDispatch(t *testing.T) {
+	full := func(q *told) { q.Status, q.Header = 503, map[string][]string{"retry-after": {"1"}} }
+	try(t, judge.Exhausted(2, "beyond"),
+		trial{"refused with a hint", func(h *story) { h.ask("", in("beyond"), full); h.ask("", in("beyond"), full) }, ""},
+		trial{"refused without a hint", func(h *story) { h.ask("", in("beyond"), full); h.ask("", in("beyond"), answered(503)) }, violated + "503 with Retry-After"},
+		trial{"refused as the client's fault", func(h *story) {
+			h.ask("", in("beyond"), full)
+			h.ask("", in("beyond"), full, answered(429))
+		}, violated + "status 429"},
+		trial{"cut off", func(h *story) { h.ask("", in("beyond"), full, ended(history.Truncated)) }, violated + "truncated"},
+		trial{"refused by a worker", func(h *story) { h.ask("", in("beyond"), full); h.ask("w0", in("beyond"), full) }, violated + "no dispatch"},
+		trial{"served", func(h *story) { h.ask("", in("beyond"), full); h.ask("w0", in("beyond")) }, violated + "status 200"},
+		trial{"too few were sent", func(h *story) { h.ask("", in("beyond"), full) }, doubt + "1 of at least 2"},
+		trial{"nothing was sent", nil, doubt + "0 of at least 2"},
+	)
+}

@@ -86,3 +86,23 @@ func TestAViolationOfManyRequestsIsToldOnceWithAllTheirKeys(t *testing.T) {
 		t.Errorf("found %+v, want one violation of three requests and one of the other endpoint", f.Violations)
 	}
 }
+
+func TestAViolationTellsTheWayInAndTheClientsOwnError(t *testing.T) {
+	h := of("w0")
+	h.turn("s1", "w0", in("after"), streamed(2), ended(history.Truncated), func(q *told) {
+		q.Kept, q.Err = true, "reset by peer "+strings.Repeat("x", 300)
+	})
+	f := judge.Served(1)(&h.History)
+	if len(f.Violations) != 1 {
+		t.Fatalf("found %+v, want one violation", f)
+	}
+	got := f.Violations[0].String()
+	for _, want := range []string{"phase after", "chat streamed over a kept-alive connection with a session", "truncated (reset by peer", "..."} {
+		if !strings.Contains(got, want) {
+			t.Errorf("told %q, want %q in it", got, want)
+		}
+	}
+	if len(got) > 400 {
+		t.Errorf("a violation of %d bytes; a client's error is to be cut", len(got))
+	}
+}

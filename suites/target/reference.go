@@ -7,7 +7,7 @@ import (
 
 // Variants that cases ask for by name; the built-in manifest has them.
 const (
-	VariantShortTTL      = "shortTTL"      // session.idleTTL of a second
+	VariantShortTTL      = "shortTTL"      // session.idleTTL of two seconds
 	VariantSmallCapacity = "smallCapacity" // session.capacity of 64
 )
 
@@ -17,7 +17,7 @@ launch: {inprocess: reference}
 session: {carrier: {header: X-Session-ID}, kind: table, scope: replica, idleTTL: 60s, capacity: 65536, atCapacity: refuse}
 models: [mock]
 variants:
-  shortTTL: {session: {idleTTL: 1s}}
+  shortTTL: {session: {idleTTL: 2s}}
   smallCapacity: {session: {capacity: 64}}
 claims:
 `

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/routeproof/routeproof/suites"
+	"github.com/routeproof/routeproof/suites/report"
+)
+
+func manifest(ts *testscript.TestScript, _ bool, args []string) {
+	b, err := os.ReadFile(filepath.Join(ts.Getenv("FIXTURES"), "reference.yaml"))
+	ts.Check(err)
+	text := string(b)
+	for i := 1; i+1 < len(args); i += 2 {
+		if !strings.Contains(text, args[i]) {
+			ts.Fatalf("the manifest does not hold %q", args[i])
+		}
+		text = strings.Replace(text, args[i], args[i+1], 1)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
+}
+
+// launches are the ways in which claiming can launch a target.
+var launches = map[string]string{
+	"reference": "launch: {inprocess: reference}\n",
+	"garbage": `launch: {exec: {command: ["{{.Exe}}", hostile, garbage, --listen, "{{.Host}}:{{.Port}}"], ready: {http: "{{.BaseURL}}/health"}}}
+wiring: {workers: static}
+endpoint: {openai: "{{.BaseURL}}"}
+`,
+	"exits": `launch: {exec: {command: ["{{.Exe}}", hostile, exits-at-once, --listen, "{{.Host}}:{{.Port}}"], ready: {http: "{{.BaseURL}}/health"}}}
+wiring: {workers: static}
+endpoint: {openai: "{{.BaseURL}}"}
+`,
+}
+
+func claiming(ts *testscript.TestScript, _ bool, args []string) {
+	cat, err := suites.Load()
+	ts.Check(err)
+	text := `apiVersion: routeproof/v1
+implementation: {organization: routeproof, project: ` + args[1] + `, version: "1", url: "http://example.org"}
+` + launches[args[1]] + `session: {carrier: {header: X-Session-ID}, kind: table, idleTTL: 1s}
+claims:
+`
+	for _, c := range cat.Spec.ClaimNames() {
+		answer := "no"
+		if slices.Contains(args[2:], c) {
+			answer = "yes"
+		}
+		text += fmt.Sprintf("  %s: %s\n", c, answer)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
+}
+
+func expectation(ts *testscript.TestScript, _ bool, args []string) {
+	r, err := report.ReadJSON(ts.MkAbs(args[1]))
+	ts.Check(err)
+	change := map[string]string{}
+	for i := 2; i+1 < len(args); i += 2 {
+		change[args[i]] = args[i+1]
+	}
+	text := "apiVersion: routeproof/v1\ntarget: a script's\ncases:\n"
+	for _, c := range r.Cases {
+		verdict := string(c.Verdict)
+		if v, ok := change[c.ID]; ok {
+			verdict = v
+		}
+		text += fmt.Sprintf("  %s: {verdict: %s, why: \"so says the script\"}\n", c.ID, verdict)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
+}

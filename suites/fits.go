@@ -1,0 +1,60 @@
+package suites
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/routeproof/routeproof/suites/bench"
+	"github.com/routeproof/routeproof/suites/target"
+)
+
+// maxCapacity is the largest table that a case is willing to fill.
+const maxCapacity = 4096
+
+// Fits says whether a manifest holds what the cases that its claims call for
+// need. The error is a *target.ManifestError that names what is missing.
+func (c *Catalogue) Fits(m *target.Manifest) error {
+	for _, x := range c.Cases {
+		cl, _ := c.Spec.Clause(x.Clause())
+		if declined(m, cl.Claims) != "" {
+			continue
+		}
+		if err := fits(m, x, cl.Claims); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fits(m *target.Manifest, x bench.Case, claims []string) error {
+	has := func(claim string) bool { return slices.Contains(claims, claim) }
+	if x.Variant != "" && !slices.Contains(m.VariantNames(), x.Variant) {
+		at := []string{"claims"}
+		if len(claims) > 0 {
+			at = append(at, claims[len(claims)-1])
+		}
+		return m.Fault(at, "variants."+x.Variant, "", fmt.Sprintf("missing: the claim on this line calls for case %s, which runs in it", x.ID),
+			fmt.Sprintf("add the variant, or answer one of the claims %s with no", strings.Join(claims, ", ")))
+	}
+	session, err := m.SessionOf(x.Variant)
+	if err != nil {
+		return err
+	}
+	switch {
+	case has("affinity.key") && session.Kind == target.KindNone:
+		return m.Fault([]string{"session", "kind"}, "session.kind", target.KindNone, "contradicts the claim affinity.key: yes",
+			"declare table or hash, or answer the claim affinity.key with no")
+	case has("affinity.idleTTL") && session.IdleTTL == 0:
+		return m.Fault([]string{"session"}, "session.idleTTL", "", fmt.Sprintf("missing: case %s waits it out", x.ID),
+			"declare it, or answer the claim affinity.idleTTL with no")
+	case has("affinity.capacity") && (session.Capacity == 0 || session.Capacity > maxCapacity || session.AtCapacity == ""):
+		return m.Fault([]string{"variants", x.Variant, "session"}, "session.capacity", fmt.Sprint(session.Capacity),
+			fmt.Sprintf("case %s fills the table of variant %q, which declares a capacity of %d and atCapacity %q", x.ID, x.Variant, session.Capacity, session.AtCapacity),
+			fmt.Sprintf("declare a capacity of 1 to %d and atCapacity there, or answer the claim affinity.capacity with no", maxCapacity))
+	case len(m.Wiring.Ports) > 0 && len(m.Wiring.Ports) < x.Workers:
+		return m.Fault([]string{"wiring", "ports"}, "wiring.ports", fmt.Sprint(m.Wiring.Ports),
+			fmt.Sprintf("holds %d ports, and case %s needs %d workers", len(m.Wiring.Ports), x.ID, x.Workers), "list as many ports")
+	}
+	return nil
+}
