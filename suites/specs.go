@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -74,12 +75,13 @@ func Specs(cfg Config) error {
 	if cfg.Context == nil {
 		cfg.Context = context.Background()
 	}
-	if cfg.Evidence == "" {
+	temporary := cfg.Evidence == ""
+	if temporary {
 		if cfg.Evidence, err = os.MkdirTemp("", "routeproof-evidence-"); err != nil {
 			return fmt.Errorf("make a directory for evidence: %w", err)
 		}
 	}
-	r := &runner{cfg: cfg, cat: cat, pools: map[string]*bench.Pool{}}
+	r := &runner{cfg: cfg, cat: cat, pools: map[string]*bench.Pool{}, temporary: temporary}
 	byArea := map[string][]Job{}
 	for _, j := range cfg.Jobs {
 		if _, ok := cat.Case(j.Case); !ok {
@@ -158,10 +160,11 @@ const stopped = "the run was stopped"
 
 // runner runs jobs on pools of benches, one per target.
 type runner struct {
-	cfg    Config
-	cat    *Catalogue
-	pools  map[string]*bench.Pool // by mutant ID; "" = the manifest's target
-	misses int                    // cases in a row in which the manifest's target showed no life
+	cfg       Config
+	cat       *Catalogue
+	temporary bool                   // the evidence directory is ours, and what passed is not kept
+	pools     map[string]*bench.Pool // by mutant ID; "" = the manifest's target
+	misses    int                    // cases in a row in which the manifest's target showed no life
 }
 
 func (r *runner) close() error {
@@ -171,6 +174,10 @@ func (r *runner) close() error {
 			first = err
 		}
 		delete(r.pools, id)
+	}
+	if r.temporary {
+		// It goes once it is empty; what did not pass stays for a look.
+		_ = os.Remove(r.cfg.Evidence)
 	}
 	return first
 }
@@ -183,6 +190,11 @@ func (r *runner) run(ctx context.Context, j Job) report.CaseResult {
 	res := r.result(ctx, j)
 	if r.cfg.Context.Err() != nil && res.Verdict == report.Error {
 		return res // cut short: it has no result
+	}
+	if r.temporary && res.Verdict == report.Pass {
+		for _, e := range res.Evidence {
+			_ = os.Remove(filepath.Join(filepath.Dir(r.cfg.Evidence), filepath.FromSlash(e.File)))
+		}
 	}
 	if r.cfg.Finished != nil {
 		r.cfg.Finished(res)

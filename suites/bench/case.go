@@ -20,7 +20,8 @@ type Case struct {
 	// Alone asks for a target and a fleet of its own. A case that breaks workers or
 	// rewires them needs it; one that only sends requests shares them.
 	Alone bool
-	// Limit ends the case; 0 = 20 s. What did not happen by then is judged as not having happened.
+	// Limit ends the case; 0 = 40 s. What it cuts off is not held against the
+	// target: without other violations the case is then inconclusive.
 	Limit time.Duration
 	// Cost is the expected duration, for balancing shards; 0 = 500 ms.
 	Cost  time.Duration
@@ -34,7 +35,7 @@ func (c Case) Clause() string { return c.ID[:len("AAA-000")] }
 // DefaultWorkers and DefaultLimit stand in for a case's zero values.
 const (
 	DefaultWorkers = 4
-	DefaultLimit   = 20 * time.Second
+	DefaultLimit   = 40 * time.Second
 	DefaultCost    = 500 * time.Millisecond
 )
 

@@ -125,7 +125,8 @@ func (c *client) start(ctx context.Context, q Req, ended func(history.End)) (*Pe
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, q.Deadline)
+	parent := ctx
+	ctx, cancel := context.WithTimeout(parent, q.Deadline)
 	hr, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+path, bytes.NewReader(body))
 	if err != nil {
 		cancel()
@@ -156,12 +157,15 @@ func (c *client) start(ctx context.Context, q Req, ended func(history.End)) (*Pe
 		end, cause := p.run(c.now, tr, hr)
 		p.update(func(r *history.Request) {
 			r.Ended, r.End = c.now(), end
-			if p.left && end != history.Complete {
-				r.End = history.Cancelled
-			} else if errors.Is(ctx.Err(), context.DeadlineExceeded) && end != history.Complete {
-				r.End = history.Timeout
-			} else if ctx.Err() != nil && end != history.Complete {
-				r.End = history.Timeout // the case's own limit
+			if end != history.Complete && ctx.Err() != nil {
+				switch {
+				case p.left:
+					r.End = history.Cancelled
+				case parent.Err() != nil:
+					r.End = history.Cut
+				default:
+					r.End = history.Timeout
+				}
 			}
 			if cause != nil {
 				r.Err = cause.Error()

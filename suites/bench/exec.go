@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/routeproof/routeproof/suites/history"
@@ -127,14 +129,35 @@ func drive(ctx context.Context, b *Bench, c Case, seed uint64, save func(*histor
 	case err != nil:
 		out.Verdict, out.Detail = report.Error, err.Error()
 	default:
-		out.Finding, out.Detail = judged(c, h)
-		out.Verdict = verdict(out.Finding, out.Detail)
-		if out.Silent && out.Verdict == report.Inconclusive {
-			out.Verdict = report.Fail
-			out.Finding.Violations = []judge.Violation{{Expected: "an answer to some request",
-				Observed: fmt.Sprintf("none of %d requests got one", len(h.Requests))}}
-		}
+		conclude(c, h, limited.Err() != nil, out)
 	}
+}
+
+// conclude judges the history. What the case's own limit cut off is left out of
+// it, and then a pass is not worth the name.
+func conclude(c Case, h *history.History, cut bool, out *Outcome) {
+	whole := *h
+	whole.Requests = slices.DeleteFunc(slices.Clone(h.Requests), func(r history.Request) bool { return r.End == history.Cut })
+	out.Finding, out.Detail = judged(c, &whole)
+	out.Verdict = verdict(out.Finding, out.Detail)
+	switch {
+	case out.Silent && out.Verdict != report.Error:
+		out.Verdict = report.Fail
+		out.Finding.Violations = []judge.Violation{{Expected: "an answer to some request",
+			Observed: fmt.Sprintf("none of %d requests got one; the last ended: %s", len(h.Requests), lastEnd(h))}}
+	case cut && out.Verdict == report.Pass || out.Verdict == report.Inconclusive && cut:
+		out.Verdict = report.Inconclusive
+		out.Finding.Inconclusive = fmt.Sprintf("the case's limit of %v passed after %d requests: this target or this machine is too slow for it; run it alone with `routeproof run %s`",
+			c.Limit, len(whole.Requests), c.ID)
+	}
+}
+
+func lastEnd(h *history.History) string {
+	r := h.Requests[len(h.Requests)-1]
+	for i := len(h.Requests) - 1; i >= 0 && r.End == history.Cut; i-- {
+		r = h.Requests[i]
+	}
+	return strings.TrimSpace(string(r.End) + " " + r.Err)
 }
 
 // judged guards against a history that nobody wrote and a judge that panics.

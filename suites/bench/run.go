@@ -153,11 +153,12 @@ func (r *Run) tally(end history.End) {
 	}
 }
 
-// alive says whether any request got a whole answer, or the beginning of one.
+// alive says whether any request got a whole answer, or the beginning of one, or
+// none was lost (clients that left on purpose cannot tell).
 func (r *Run) alive() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.answered > 0
+	return r.answered > 0 || r.lost == 0
 }
 
 // Do sends a request and waits for its end.

@@ -24,6 +24,7 @@ const (
 	Oversize  End = "oversize"  // the answer passed the client's limit and was cut off by us
 	Timeout   End = "timeout"   // no end within the request's deadline
 	Cancelled End = "cancelled" // the client left on purpose
+	Cut       End = "cut"       // the case's own limit came first: it says nothing of the target
 )
 
 // Endpoints a client calls.

@@ -20,6 +20,7 @@ import (
 var hopByHop = map[string]bool{
 	"connection": true, "keep-alive": true, "proxy-connection": true, "te": true, "trailer": true,
 	"transfer-encoding": true, "upgrade": true, "content-length": true, "host": true, "date": true, "server": true, "via": true,
+	"x-request-id": true, // gateways commonly give their own; the join key travels in the body too
 }
 
 // values are a header's, whatever the case of its name.

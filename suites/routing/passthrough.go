@@ -39,7 +39,7 @@ func (Cases) RTE003Request() bench.Case {
 						Prompt: "tabs\tand\nlines, \"quotes\", \\ and 漢字 and 😀",
 						Extra:  odd(),
 						Header: http.Header{
-							"Authorization": {"Bearer sk-test-0123456789"}, "Traceparent": {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},
+							"Authorization": {"Bearer sk-test-0123456789"}, "Baggage": {"userId=alice,serverNode=DF%2028"},
 							"Accept": {"application/json, text/event-stream;q=0.9"}, "X-Custom": {"one", "two, three"}, "X-Tenant-Id": {"Team A"},
 							"Openai-Organization": {"org-1"}, "User-Agent": {"routeproof-client/1"},
 						},
