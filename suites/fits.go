@@ -12,10 +12,11 @@ import (
 // maxCapacity is the largest table that a case is willing to fill.
 const maxCapacity = 4096
 
-// Fits says whether a manifest holds what the cases that its claims call for
-// need. The error is a *target.ManifestError that names what is missing.
-func (c *Catalogue) Fits(m *target.Manifest) error {
-	for _, x := range c.Cases {
+// Fits says whether a manifest holds what the jobs' cases need, of those that
+// its claims call for. The error is a *target.ManifestError that names what is missing.
+func (c *Catalogue) Fits(m *target.Manifest, jobs []Job) error {
+	for _, j := range jobs {
+		x, _ := c.Case(j.Case)
 		cl, _ := c.Spec.Clause(x.Clause())
 		if declined(m, cl.Claims) != "" {
 			continue

@@ -69,7 +69,12 @@ func Specs(cfg Config) error {
 			cfg.Jobs = append(cfg.Jobs, Job{Case: c.ID})
 		}
 	}
-	if err := cat.Fits(cfg.Manifest); err != nil {
+	for _, j := range cfg.Jobs {
+		if _, ok := cat.Case(j.Case); !ok {
+			return fmt.Errorf("job names case %q, which the catalogue does not hold", j.Case)
+		}
+	}
+	if err := cat.Fits(cfg.Manifest, cfg.Jobs); err != nil {
 		return err
 	}
 	if cfg.Context == nil {
@@ -84,9 +89,6 @@ func Specs(cfg Config) error {
 	r := &runner{cfg: cfg, cat: cat, pools: map[string]*bench.Pool{}, temporary: temporary}
 	byArea := map[string][]Job{}
 	for _, j := range cfg.Jobs {
-		if _, ok := cat.Case(j.Case); !ok {
-			return fmt.Errorf("job names case %q, which the catalogue does not hold", j.Case)
-		}
 		byArea[j.Case[:3]] = append(byArea[j.Case[:3]], j)
 	}
 	for _, area := range slices.Sorted(maps.Keys(byArea)) {
@@ -191,10 +193,11 @@ func (r *runner) run(ctx context.Context, j Job) report.CaseResult {
 	if r.cfg.Context.Err() != nil && res.Verdict == report.Error {
 		return res // cut short: it has no result
 	}
-	if r.temporary && res.Verdict == report.Pass {
+	if (r.temporary || j.Mutant != "") && res.Verdict == report.Pass {
 		for _, e := range res.Evidence {
 			_ = os.Remove(filepath.Join(filepath.Dir(r.cfg.Evidence), filepath.FromSlash(e.File)))
 		}
+		res.Evidence = nil
 	}
 	if r.cfg.Finished != nil {
 		r.cfg.Finished(res)

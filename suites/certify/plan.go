@@ -60,9 +60,6 @@ func (o *Options) Complete() error {
 	if o.Manifest == nil {
 		o.Manifest = target.Reference(o.Catalogue.Spec.ClaimNames())
 	}
-	if err := o.Catalogue.Fits(o.Manifest); err != nil {
-		return err
-	}
 	switch {
 	case o.Jobs == nil && o.Mode == report.SelfTest:
 		o.Jobs = SelfTestJobs(o.Catalogue)
@@ -86,6 +83,9 @@ func (o *Options) Complete() error {
 		if j.Mutant != "" && o.Manifest.Launch.InProcess == "" {
 			return usagef("mutant %q stands in for the built-in reference; leave the manifest out", j.Mutant)
 		}
+	}
+	if err := o.Catalogue.Fits(o.Manifest, o.Jobs); err != nil {
+		return err
 	}
 	return o.completeShards()
 }

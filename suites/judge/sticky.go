@@ -167,7 +167,9 @@ func MovedAtMost(before, after string, most int) Judge {
 // planned to be improbable enough. It reads the pair of turns named by the
 // phases. A turn before that was tried at several workers had a first and a last
 // one, and a router may wrongly keep either; asking both questions takes one
-// session more than need.
+// session more than need. Where all of a cell's sessions ended up on one and the
+// same worker, new ones may have nowhere else to go (a router may keep failing
+// workers out of sight), which blames nobody.
 func Replaced(cell Cell, need int, before, after string, expected string) Judge {
 	return func(h *history.History) Finding {
 		at := attempts(h)
@@ -184,10 +186,11 @@ func Replaced(cell Cell, need int, before, after string, expected string) Judge 
 			}
 			c := cells[cell(rs[0])]
 			if c == nil {
-				c = &returns{}
+				c = &returns{to: map[string]bool{}}
 				cells[cell(rs[0])] = c
 			}
 			c.n++
+			c.to[then[0].Worker] = true
 			toFirst, toLast := then[0].Worker == tried[0].Worker, then[0].Worker == last(tried).Worker
 			if toFirst {
 				c.first++
@@ -209,7 +212,9 @@ func Replaced(cell Cell, need int, before, after string, expected string) Judge 
 			switch {
 			case c.n < need:
 				f.Inconclusive = fmt.Sprintf("%s: only %d of %d sessions can be judged", name, c.n, need)
-			case c.last == c.n || c.n > need && c.first == c.n:
+			case c.last == c.n && len(c.to) == 1:
+				f.Inconclusive = fmt.Sprintf("%s: all %d sessions were at one worker, before and after; nothing tells a binding from having no choice", name, c.n)
+			case c.last == c.n || c.n > need && c.first == c.n && len(c.to) > 1:
 				f.Violations = append(f.Violations, Violation{Expected: fmt.Sprintf("%s (%s)", expected, name),
 					Observed: fmt.Sprintf("all %d sessions went back to the worker they had before", c.n), Keys: c.keys})
 			}
@@ -222,6 +227,7 @@ func Replaced(cell Cell, need int, before, after string, expected string) Judge 
 // last worker that their turn before was tried at.
 type returns struct {
 	n, first, last int
+	to             map[string]bool // the workers that they are at now
 	keys           []string
 }
 
