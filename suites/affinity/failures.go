@@ -2,6 +2,7 @@ package affinity
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -12,86 +13,113 @@ import (
 	"github.com/routeproof/routeproof/suites/judge/stats"
 )
 
-func status(code int) bench.Plan {
-	return bench.Plan{Fault: &bench.Fault{Kind: worker.Status, Status: code, RetryAfter: 1}}
+// replan is the sample of sessions, per cell, that tells a router which binds 19
+// in 20 of them from one that places them anew (see judge.Chance).
+func replan(cells int) (plan stats.Plan, alpha float64) {
+	alpha = 1e-6 / float64(cells)
+	return stats.Must(stats.PlanUpper(alpha/2, judge.Chance, 0.95, 0.99)), alpha
 }
 
-// failed makes a case of first turns that fail by one of the plans, wherever
-// they land, each followed by a second turn. Every kind of failure has a target
-// of its own, since a router may keep a failing worker out of sight for a while.
-func failed(name, how string, leave bool, plans ...bench.Plan) bench.Case {
+// failure is one way for a first turn to end without a 2xx answer.
+type failure struct {
+	name  string
+	plan  bench.Plan
+	leave bool // the client leaves before headers
+}
+
+func status(code int) failure {
+	return failure{name: fmt.Sprintf("status %d", code),
+		plan: bench.Plan{Fault: &bench.Fault{Kind: worker.Status, Status: code, RetryAfter: 1}}}
+}
+
+func broken(name string, close bool) failure {
+	return failure{name: name, plan: bench.Plan{Fault: &bench.Fault{Kind: worker.ResetBeforeHeaders, Close: close}}}
+}
+
+// failed makes a case of first turns that fail, wherever they land, each followed
+// by a second turn. Failures of a kind have a target of their own, since a router
+// may keep a failing worker out of sight for a while.
+func failed(name, how string, failures ...failure) bench.Case {
 	shapes := bench.FreshShapes()
-	// In each cell of endpoint and streaming, that all second turns go back by chance.
-	k := stats.Must(stats.AllSame(1e-6/float64(len(shapes)*len(plans)), bench.DefaultWorkers))
-	// Twice as many are sent: some may find no worker that the router is willing to ask.
-	n := 2 * k
+	plan, alpha := replan(len(shapes) * len(failures))
 	return bench.Case{
 		ID:          "AFF-004/" + name,
 		Stimulus:    "new sessions whose first turn " + how + ", on both endpoints, streaming or not; then a second turn",
-		Requirement: "the second turns are placed like new: not all on the worker that failed",
-		Alone:       true,
+		Requirement: "the second turns are placed like new, not on the worker that failed",
+		Alone:       true, Cost: time.Duration(len(failures)) * 700 * time.Millisecond,
 		Drive: func(ctx context.Context, r *bench.Run) error {
-			for i := range n * len(shapes) {
-				id, shape := r.SessionID(i), shapes[i%len(shapes)]
-				q := bench.Req{Key: r.Key(), Session: id, Phase: "first"}.In(shape)
-				r.Plan(q.Key, plans[i/len(shapes)%len(plans)])
-				p := r.Start(ctx, q)
-				if leave {
-					r.Arrived(ctx, q.Key, 2*time.Second)
-					p.Cancel()
-					r.AwaitAbort(ctx, q.Key, 2*time.Second)
-				}
-				p.Wait()
+			for i := range plan.N * len(shapes) * len(failures) {
+				f, shape := failures[i/len(shapes)%len(failures)], shapes[i%len(shapes)]
+				id := r.SessionID(i)
+				fail(ctx, r, f, bench.Req{Session: id, Tokens: 1, Phase: f.name}.In(shape))
 				// A few keyless requests keep a strict rotation from falling into step.
-				for range r.Rand().IntN(4) {
-					r.Do(ctx, bench.Req{Phase: "between"})
+				for range r.Rand().IntN(3) {
+					r.Do(ctx, bench.Req{Phase: "between", Tokens: 1})
 				}
-				r.Do(ctx, bench.Req{Session: id, Turn: 1, Phase: "second"}.In(bench.Shapes()[(i*5+3)%8]))
+				r.Do(ctx, bench.Req{Session: id, Turn: 1, Tokens: 1, Phase: "after " + f.name}.In(bench.Shapes()[(i*5+3)%8]))
 			}
 			return nil
 		},
-		Judge: judge.All(judge.Unserved(n*len(shapes), "first"), judge.Replaced(judge.ByShape, k, "first", "second",
-			"a session whose first turn "+how+" to be placed like a new one")),
+		Judge: func(h *history.History) judge.Finding {
+			var all []judge.Judge
+			for _, f := range failures {
+				all = append(all, judge.Unserved(plan.N*len(shapes), f.name), judge.Replaced(judge.ByShape, plan.N*3/4, alpha,
+					f.name, "after "+f.name, "a session whose first turn failed ("+f.name+") to be placed like a new one"))
+			}
+			return judge.All(all...)(h)
+		},
 	}
+}
+
+// fail sends a request that fails as f says.
+func fail(ctx context.Context, r *bench.Run, f failure, q bench.Req) {
+	q.Key = r.Key()
+	r.Plan(q.Key, f.plan)
+	p := r.Start(ctx, q)
+	if f.leave {
+		r.Arrived(ctx, q.Key, 2*time.Second)
+		p.Cancel()
+		r.AwaitAbort(ctx, q.Key, 2*time.Second)
+	}
+	p.Wait()
 }
 
 // AFF004Left: the client leaves before headers.
 func (Cases) AFF004Left() bench.Case {
-	return failed("client-left", "is left by its client before headers", true, bench.Plan{HoldHeaders: true})
+	return failed("client-left", "is left by its client before headers", failure{"client left", bench.Plan{HoldHeaders: true}, true})
 }
 
 // AFF004ClientError: the request is at fault.
 func (Cases) AFF004ClientError() bench.Case {
-	return failed("client-error", "is answered 400 or 404", false, status(400), status(404))
+	return failed("client-error", "is answered 400 or 404", status(400), status(404))
 }
 
 // AFF004Overload: the worker is full.
 func (Cases) AFF004Overload() bench.Case {
-	return failed("overload", "is answered 429 or 503", false, status(429), status(503))
+	return failed("overload", "is answered 429 or 503", status(429), status(503))
 }
 
 // AFF004ServerError: the worker fails.
 func (Cases) AFF004ServerError() bench.Case {
-	return failed("server-error", "is answered 500", false, status(500))
+	return failed("server-error", "is answered 500", status(500))
 }
 
 // AFF004Reset: the connection breaks before headers, at every worker that is tried.
 func (Cases) AFF004Reset() bench.Case {
-	return failed("reset", "finds its connection broken before headers", false,
-		bench.Plan{Fault: &bench.Fault{Kind: worker.ResetBeforeHeaders}},
-		bench.Plan{Fault: &bench.Fault{Kind: worker.ResetBeforeHeaders, Close: true}})
+	return failed("reset", "finds its connection reset or closed before headers", broken("reset", false), broken("closed", true))
 }
 
 // dead drives a worker's death by the given means and three rounds of turns.
 func dead(ctx context.Context, r *bench.Run, sessions int, kill, back func(id string)) error {
-	round := func(phase string) {
+	// In the round after the death, eight turns are under way at a time.
+	round := func(phase string, width int) {
 		order := r.Rand().Perm(sessions)
-		for i, s := range order {
-			r.Do(ctx, bench.Req{Session: r.SessionID(s), Phase: phase}.In(bench.Shapes()[i%8]))
-		}
+		r.Parallel(sessions, width, func(i int) {
+			r.Do(ctx, bench.Req{Session: r.SessionID(order[i]), Phase: phase}.In(bench.Shapes()[i%8]))
+		})
 	}
-	round("before")
-	round("before")
+	round("before", 1)
+	round("before", 1)
 	home := map[string]int{}
 	r.EachServed(func(key, worker string) { home[worker]++ })
 	victim := ""
@@ -104,12 +132,12 @@ func dead(ctx context.Context, r *bench.Run, sessions int, kill, back func(id st
 		return nil // nobody was served, which the judge holds against the target
 	}
 	kill(victim)
-	round("after")
-	round("settled")
-	round("settled")
+	round("after", 8)
+	round("settled", 1)
+	round("settled", 8)
 	if back != nil {
 		back(victim)
-		round("back")
+		round("back", 1)
 	}
 	return nil
 }
@@ -121,14 +149,16 @@ func notVictim(h *history.History, home string) bool {
 	return i < 0 || h.Marks[i].Worker != home
 }
 
-func everywhere(*history.History, string) bool { return true }
+// inTable says that sessions stay where a table once put them; a hash may answer
+// differently once its ring has changed.
+func inTable(h *history.History, _ string) bool { return h.Session.Kind == "table" }
 
 func deadJudge(sessions int) judge.Judge {
 	return judge.All(
 		judge.Served(2*sessions, "before"), judge.Sticks(sessions, "before"),
 		judge.Served(sessions, "after"), judge.Served(2*sessions, "settled"),
 		judge.Moves("before", "after", sessions, notVictim),
-		judge.Moves("after", "settled", sessions, everywhere),
+		judge.Moves("after", "settled", sessions, inTable),
 		judge.Settled(sessions, "settled"))
 }
 
@@ -141,8 +171,7 @@ func (Cases) AFF005Crash() bench.Case {
 		Requirement: "every turn is answered, its sessions move once (from a table: for good), nobody else's move",
 		Alone:       true, Limit: 40 * time.Second,
 		Drive: func(ctx context.Context, r *bench.Run) error { return dead(ctx, r, sessions, r.Crash, r.Restart) },
-		Judge: judge.All(deadJudge(sessions), judge.Served(sessions, "back"), judge.Moves("settled", "back", sessions,
-			func(h *history.History, _ string) bool { return h.Session.Kind == "table" })),
+		Judge: judge.All(deadJudge(sessions), judge.Served(sessions, "back"), judge.Moves("settled", "back", sessions, inTable)),
 	}
 }
 
@@ -174,7 +203,7 @@ func (Cases) AFF008Overload() bench.Case {
 				id, shape := r.SessionID(s), bench.ShapeOf(r.Rand(), bench.Shapes())
 				r.Do(ctx, bench.Req{Session: id, Phase: "bound"}.In(shape(0)))
 				q := bench.Req{Key: r.Key(), Session: id, Turn: 1, Phase: "overload"}.In(shape(1))
-				r.Plan(q.Key, status([]int{429, 503}[s%2]))
+				r.Plan(q.Key, status([]int{429, 503}[s%2]).plan)
 				r.Do(ctx, q)
 				r.Do(ctx, bench.Req{Session: id, Turn: 2, Phase: "bound"}.In(shape(2)))
 				r.Do(ctx, bench.Req{Session: id, Turn: 3, Phase: "bound"}.In(shape(3)))

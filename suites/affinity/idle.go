@@ -6,7 +6,6 @@ import (
 
 	"github.com/routeproof/routeproof/suites/bench"
 	"github.com/routeproof/routeproof/suites/judge"
-	"github.com/routeproof/routeproof/suites/judge/stats"
 )
 
 // shortTTL is the manifest variant whose idle time a case can wait out.
@@ -37,34 +36,35 @@ func (Cases) AFF006Slides() bench.Case {
 
 // AFF006Lapses: sessions that were idle for longer than the idle time.
 func (Cases) AFF006Lapses() bench.Case {
-	k := stats.Must(stats.AllSame(1e-6, bench.DefaultWorkers)) + 4
+	plan, alpha := replan(1)
+	k := plan.N
 	return bench.Case{
 		ID:          "AFF-006/lapses",
-		Stimulus:    "sessions that pause for one and a half idle times and half a second",
-		Requirement: "they are placed like new ones: not all go back to the worker they had",
+		Stimulus:    "sessions that pause for one and a quarter idle times and a quarter of a second",
+		Requirement: "they are placed like new ones",
 		Variant:     shortTTL, Cost: 4 * time.Second, Limit: time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for _, s := range r.Rand().Perm(k) {
 				r.Do(ctx, bench.Req{Session: r.SessionID(s), Phase: "first"}.In(bench.Shapes()[s%8]))
 			}
-			r.Pause(ctx, r.IdleTTL()*3/2+500*time.Millisecond)
+			r.Pause(ctx, r.IdleTTL()*5/4+250*time.Millisecond)
 			// Another order, and keyless requests between, keep a rotation out of step.
 			for _, s := range r.Rand().Perm(k) {
-				for range r.Rand().IntN(4) {
-					r.Do(ctx, bench.Req{Phase: "between"})
+				for range r.Rand().IntN(3) {
+					r.Do(ctx, bench.Req{Phase: "between", Tokens: 1})
 				}
 				r.Do(ctx, bench.Req{Session: r.SessionID(s), Turn: 1, Phase: "lapsed"}.In(bench.Shapes()[(s+1)%8]))
 			}
 			return nil
 		},
 		Judge: judge.All(judge.Served(k, "first"), judge.Served(k, "lapsed"),
-			judge.Replaced(judge.ByPhase, k, "first", "lapsed", "a session that was idle for too long to be placed like a new one")),
+			judge.Replaced(judge.ByPhase, k*3/4, alpha, "first", "lapsed", "a session that was idle for too long to be placed like a new one")),
 	}
 }
 
 // AFF007InFlight: a stream that outlasts the idle time, with a turn beside it and one after it.
 func (Cases) AFF007InFlight() bench.Case {
-	const sessions = 16
+	const sessions = 24
 	return bench.Case{
 		ID:          "AFF-007/in-flight",
 		Stimulus:    "sessions with a request that runs for one and a half idle times, a turn just before its end and one just after",
@@ -88,6 +88,6 @@ func (Cases) AFF007InFlight() bench.Case {
 			})
 			return nil
 		},
-		Judge: judge.All(judge.Served(2*sessions), judge.Sticks(sessions), judge.Placed(sessions-2)),
+		Judge: judge.All(judge.Served(2*sessions), judge.Sticks(sessions), judge.Placed(placed(sessions))),
 	}
 }

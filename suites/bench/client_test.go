@@ -152,7 +152,7 @@ func TestTheSessionTravelsWhereTheManifestWantsIt(t *testing.T) {
 		t.Errorf("header: %v, %v", h, err)
 	}
 	q.Lower = true
-	if _, h, _, err = q.render(carrier{header: "X-Session-ID"}); err != nil || h["x-session-id"][0] != "s1" {
+	if _, h, _, err = q.render(carrier{header: "X-Session-ID"}); err != nil || h[strings.ToLower("X-Session-ID")][0] != "s1" {
 		t.Errorf("lower-case header: %v, %v", h, err)
 	}
 	if _, h, _, err = q.render(carrier{cookie: "sid"}); err != nil || h.Get("Cookie") != "sid=s1" {

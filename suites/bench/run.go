@@ -16,6 +16,7 @@ import (
 	"github.com/routeproof/routeproof/mockers/ledger"
 	"github.com/routeproof/routeproof/mockers/worker"
 	"github.com/routeproof/routeproof/suites/history"
+	"github.com/routeproof/routeproof/suites/target"
 )
 
 // Run is one case at work on a bench. Its methods record everything; the first
@@ -75,6 +76,9 @@ func (r *Run) Model() string { return r.bench.env.Manifest.Models[0] }
 // Workers lists the ids wired to the target now.
 func (r *Run) Workers() []string { return slices.Clone(r.bench.wired) }
 
+// Sessions says whether the target knows sessions at all.
+func (r *Run) Sessions() bool { return r.bench.session.Kind != target.KindNone }
+
 // SessionID makes an id that no other case uses.
 func (r *Run) SessionID(i int) string { return fmt.Sprintf("s-%s-%d", r.prefix, i) }
 
@@ -108,6 +112,9 @@ func (r *Run) Start(ctx context.Context, q Req) *Pending {
 	}
 	if q.Endpoint == "" {
 		q.Endpoint = history.Chat
+	}
+	if cr := r.bench.env.Manifest.Session.Carrier; cr == (target.Carrier{}) {
+		q.Session, q.BlankID = "", false // this target knows no sessions
 	}
 	if q.Model == "" {
 		q.Model = r.Model()
@@ -194,122 +201,6 @@ func (r *Run) Fail(err error) {
 	if r.err == nil {
 		r.err = err
 	}
-}
-
-// Mark notes in the history what the harness does.
-func (r *Run) Mark(what, worker, text string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.marks = append(r.marks, history.Mark{At: r.bench.fleet.Ledger().Now(), What: what, Worker: worker, Text: text})
-}
-
-// Fault sets a worker's misbehaviour, from now until the case ends.
-func (r *Run) Fault(id string, f Fault) {
-	r.Mark("fault", id, fmt.Sprint(f))
-	if err := r.bench.fleet.Worker(id).SetFault(f); err != nil {
-		r.Fail(fmt.Errorf("set fault %v on worker %s: %w", f, id, err))
-	}
-}
-
-// Crash kills a worker: its connections are reset, its port refuses.
-func (r *Run) Crash(id string) {
-	r.Mark("crash", id, "")
-	r.bench.fleet.Worker(id).Crash()
-}
-
-// Restart brings a crashed worker back at its address, as a new incarnation.
-func (r *Run) Restart(id string) {
-	r.Mark("restart", id, "")
-	if err := r.bench.fleet.Worker(id).Restart(); err != nil {
-		r.Fail(fmt.Errorf("restart worker %s: %w", id, err))
-	}
-}
-
-// Join adds a worker to the fleet and wires it; its id is empty if that failed.
-func (r *Run) Join(ctx context.Context) string {
-	w, err := r.bench.fleet.Add()
-	if err != nil {
-		r.Fail(fmt.Errorf("add a worker: %w", err))
-		return ""
-	}
-	r.apply(ctx, append(r.Workers(), w.ID()), "join", w.ID())
-	return w.ID()
-}
-
-// Leave unwires a worker, which goes on running.
-func (r *Run) Leave(ctx context.Context, id string) {
-	r.apply(ctx, slices.DeleteFunc(r.Workers(), func(w string) bool { return w == id }), "leave", id)
-}
-
-func (r *Run) apply(ctx context.Context, ids []string, what, id string) {
-	r.Mark(what, id, "begins")
-	r.client.kept.CloseIdleConnections() // a reload may close them under a request: not this clause's matter
-	if err := r.bench.apply(ctx, ids); err != nil {
-		r.Fail(err)
-	}
-	r.client.kept.CloseIdleConnections()
-	r.Mark(what, id, "verified")
-}
-
-// Served is the worker of the last attempt that carried key, or "".
-func (r *Run) Served(key string) (id string) {
-	r.look(func(a *ledger.Attempt) {
-		if a.Key == key {
-			id = a.Worker
-		}
-	})
-	return id
-}
-
-// EachServed visits, for every attempt of the case so far, its key and worker.
-func (r *Run) EachServed(f func(key, worker string)) {
-	r.look(func(a *ledger.Attempt) {
-		if strings.HasPrefix(a.Key, r.prefix) {
-			f(a.Key, a.Worker)
-		}
-	})
-}
-
-// look visits the ledger's attempts since the case began.
-func (r *Run) look(f func(*ledger.Attempt)) {
-	// A predicate that holds at once makes Wait a read under the ledger's lock.
-	_ = r.bench.fleet.Ledger().Wait(context.Background(), func(v ledger.View) bool {
-		v.Each(r.from, func(a *ledger.Attempt) bool { f(a); return true })
-		return true
-	})
-}
-
-// Await blocks until the ledger satisfies pred or max has passed; it says which.
-func (r *Run) Await(ctx context.Context, max time.Duration, pred func(each func(func(*ledger.Attempt))) bool) bool {
-	ctx, cancel := context.WithTimeout(ctx, max)
-	defer cancel()
-	return r.bench.fleet.Ledger().Wait(ctx, func(v ledger.View) bool {
-		return pred(func(f func(*ledger.Attempt)) {
-			v.Each(r.from, func(a *ledger.Attempt) bool { f(a); return true })
-		})
-	}) == nil
-}
-
-// Arrived waits until a worker has the request that carries key.
-func (r *Run) Arrived(ctx context.Context, key string, max time.Duration) bool {
-	return r.Await(ctx, max, func(each func(func(*ledger.Attempt))) (ok bool) {
-		each(func(a *ledger.Attempt) { ok = ok || a.Key == key })
-		return ok
-	})
-}
-
-// AwaitAbort waits until every worker that has the request has seen its client leave.
-func (r *Run) AwaitAbort(ctx context.Context, key string, max time.Duration) bool {
-	return r.Await(ctx, max, func(each func(func(*ledger.Attempt))) bool {
-		all, n := true, 0
-		each(func(a *ledger.Attempt) {
-			if a.Key == key {
-				n++
-				all = all && a.AbortSeen != ledger.Unset
-			}
-		})
-		return all && n > 0
-	})
 }
 
 // Pause waits for a stretch of the clause's own time (an idle time, a spacing);

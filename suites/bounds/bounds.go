@@ -24,7 +24,7 @@ func (Cases) BND001IDs() bench.Case {
 		Stimulus:    "session ids of 255 and 256 bytes, three turns each; ids of 257 to 4,096 bytes, in every shape",
 		Requirement: "the short ones stick, the long ones are refused with 4xx and reach no worker",
 		Drive: func(ctx context.Context, r *bench.Run) error {
-			for i := range 12 {
+			for i := range 24 {
 				id := pad(r.SessionID(i), idLimit-i%2)
 				for t := range 3 {
 					r.Do(ctx, bench.Req{Session: id, Turn: t, Phase: "allowed"}.In(bench.Shapes()[(i+t)%8]))
@@ -37,7 +37,7 @@ func (Cases) BND001IDs() bench.Case {
 			}
 			return nil
 		},
-		Judge: judge.All(judge.Served(36, "allowed"), judge.Sticks(12, "allowed"), judge.Placed(10, "allowed"), judge.Refused("too long")),
+		Judge: judge.All(judge.Served(72, "allowed"), judge.Sticks(24, "allowed"), judge.Placed(21, "allowed"), judge.Refused("too long")),
 	}
 }
 

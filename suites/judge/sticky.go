@@ -8,6 +8,7 @@ import (
 
 	"github.com/routeproof/routeproof/mockers/ledger"
 	"github.com/routeproof/routeproof/suites/history"
+	"github.com/routeproof/routeproof/suites/judge/stats"
 )
 
 // sessions groups the requests of the phases by session id, in order of sending.
@@ -162,46 +163,22 @@ func MovedAtMost(before, after string, most int) Judge {
 	}
 }
 
-// Replaced requires that in every cell at least one session left the worker
-// that had it before: that all of need sessions return there by chance has been
-// planned to be improbable enough. It reads the pair of turns named by the
-// phases. A turn before that was tried at several workers had a first and a last
-// one, and a router may wrongly keep either; asking both questions takes one
-// session more than need. Where all of a cell's sessions ended up on one and the
-// same worker, new ones may have nowhere else to go (a router may keep failing
-// workers out of sight), which blames nobody.
-func Replaced(cell Cell, need int, before, after string, expected string) Judge {
+// Chance is the probability, under the hypothesis that nothing is wrong, that a
+// session which is placed anew comes back to the worker it had: a half leaves
+// room for routers that keep some workers out of sight for a while.
+const Chance = 0.5
+
+// Replaced requires that the sessions of each cell were placed anew: that not so
+// many of them came back to the worker they had before that chance would do it
+// at a rate of alpha or less (an exact binomial tail with probability Chance).
+// It reads the pair of turns named by the phases, of at least need sessions per
+// cell. A turn before that was tried at several workers had a first and a last
+// one, and a router may wrongly keep either; each question gets half of alpha.
+// Where all of a cell's sessions ended up on one and the same worker, new ones may
+// have nowhere else to go, which blames nobody.
+func Replaced(cell Cell, need int, alpha float64, before, after, expected string) Judge {
 	return func(h *history.History) Finding {
-		at := attempts(h)
-		cells := map[string]*returns{}
-		for s, rs := range sessions(h, before) {
-			tried := at[rs[len(rs)-1].Key]
-			next := sessions(h, after)[s]
-			if len(tried) == 0 || len(next) == 0 {
-				continue
-			}
-			then := at[next[0].Key]
-			if len(then) == 0 {
-				continue
-			}
-			c := cells[cell(rs[0])]
-			if c == nil {
-				c = &returns{to: map[string]bool{}}
-				cells[cell(rs[0])] = c
-			}
-			c.n++
-			c.to[then[0].Worker] = true
-			toFirst, toLast := then[0].Worker == tried[0].Worker, then[0].Worker == last(tried).Worker
-			if toFirst {
-				c.first++
-			}
-			if toLast {
-				c.last++
-			}
-			if toFirst || toLast {
-				c.keys = append(c.keys, rs[0].Key, next[0].Key)
-			}
-		}
+		cells := returned(h, cell, before, after)
 		var f Finding
 		if len(cells) == 0 {
 			f.Inconclusive = "no session was seen at a worker both before and after"
@@ -209,14 +186,16 @@ func Replaced(cell Cell, need int, before, after string, expected string) Judge 
 		for _, name := range slices.Sorted(maps.Keys(cells)) {
 			c := cells[name]
 			slices.Sort(c.keys)
+			back := max(c.last, c.first)
 			switch {
 			case c.n < need:
 				f.Inconclusive = fmt.Sprintf("%s: only %d of %d sessions can be judged", name, c.n, need)
-			case c.last == c.n && len(c.to) == 1:
+			case stats.UpperTail(c.n, back, Chance) > alpha/2:
+			case len(c.to) == 1:
 				f.Inconclusive = fmt.Sprintf("%s: all %d sessions were at one worker, before and after; nothing tells a binding from having no choice", name, c.n)
-			case c.last == c.n || c.n > need && c.first == c.n && len(c.to) > 1:
+			default:
 				f.Violations = append(f.Violations, Violation{Expected: fmt.Sprintf("%s (%s)", expected, name),
-					Observed: fmt.Sprintf("all %d sessions went back to the worker they had before", c.n), Keys: c.keys})
+					Observed: fmt.Sprintf("%d of %d sessions went back to the worker they had before", back, c.n), Keys: c.keys})
 			}
 		}
 		return f
@@ -229,6 +208,37 @@ type returns struct {
 	n, first, last int
 	to             map[string]bool // the workers that they are at now
 	keys           []string
+}
+
+// returned counts per cell, over the sessions that reached workers before and after.
+func returned(h *history.History, cell Cell, before, after string) map[string]*returns {
+	at, later := attempts(h), sessions(h, after)
+	cells := map[string]*returns{}
+	for s, rs := range sessions(h, before) {
+		tried, next := at[rs[len(rs)-1].Key], later[s]
+		if len(tried) == 0 || len(next) == 0 || len(at[next[0].Key]) == 0 {
+			continue
+		}
+		to := at[next[0].Key][0].Worker
+		c := cells[cell(rs[0])]
+		if c == nil {
+			c = &returns{to: map[string]bool{}}
+			cells[cell(rs[0])] = c
+		}
+		c.n++
+		c.to[to] = true
+		toFirst, toLast := to == tried[0].Worker, to == last(tried).Worker
+		if toFirst {
+			c.first++
+		}
+		if toLast {
+			c.last++
+		}
+		if toFirst || toLast {
+			c.keys = append(c.keys, rs[0].Key, next[0].Key)
+		}
+	}
+	return cells
 }
 
 // Slides requires each turn of the phases that follows the end of the one

@@ -132,6 +132,21 @@ func rekey(id, fault string, killed []string, f func(string) string) Mutant {
 		})}
 }
 
+// AFFSmallTable keeps fewer bindings than it is configured to.
+func (Catalogue) AFFSmallTable() Mutant {
+	return Mutant{
+		ID: "aff/small-table", Fault: "the table holds 128 bindings, whatever is configured, and evicts the one idle for longest",
+		KilledBy: []string{"AFF-001/many-sessions"},
+		New: with(func(cfg *router.Config, p *router.Parts) {
+			table, err := affinity.New(affinity.Config{IdleTTL: cfg.IdleTTL, Capacity: 128, Evict: true}, affinity.SystemClock{})
+			if err != nil {
+				panic(err) // the configured time was valid before
+			}
+			p.Affinity = table
+		}),
+	}
+}
+
 // AFFFolds compares ids without case.
 func (Catalogue) AFFFolds() Mutant {
 	return rekey("aff/folds-case", "session ids are compared without regard to case", []string{"AFF-002/distinct-ids"}, strings.ToLower)

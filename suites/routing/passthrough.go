@@ -60,7 +60,7 @@ func (Cases) RTE004Response() bench.Case {
 	statuses := []int{0, 400, 404, 422, 429, 500, 503}
 	return bench.Case{
 		ID:          "RTE-004/response",
-		Stimulus:    "successes and error answers (400, 404, 422, 429, 500, 503 with Retry-After) of workers, in every shape",
+		Stimulus:    "successes, long streams and error answers (400, 404, 422, 429, 500, 503 with Retry-After) of workers, in every shape",
 		Requirement: "the client has the worker's status, headers and body bytes",
 		Alone:       true, // error answers may count against workers
 		Drive: func(ctx context.Context, r *bench.Run) error {
@@ -75,18 +75,25 @@ func (Cases) RTE004Response() bench.Case {
 							r.Plan(q.Key, bench.Plan{Fault: &bench.Fault{Kind: worker.Status, Status: status, RetryAfter: 7}})
 						}
 						r.Do(ctx, q)
+						r.Do(ctx, bench.Req{Tokens: 1}.In(s)) // successes between errors keep circuits closed
 					}
+				}
+				if s.Stream { // more than buffers commonly hold
+					r.Do(ctx, bench.Req{Tokens: 1500, Header: http.Header{"X-Mock-Echo": {echo}}}.In(s))
 				}
 			}
 			return nil
 		},
-		Judge: judge.ResponseKept(2*len(statuses)*len(bench.Shapes()), workerHeaders),
+		Judge: judge.ResponseKept(4*len(statuses)*len(bench.Shapes()), workerHeaders),
 	}
 }
 
 // workerHeaders are what the mock worker sends with a status.
 func workerHeaders(r *history.Request, status int) map[string]string {
-	h := map[string]string{"Content-Type": "application/json", "X-Mock-Echo": echo, "X-Mock-Worker": "w"}
+	h := map[string]string{"Content-Type": "application/json", "X-Mock-Worker": "w"}
+	if len(r.SentHeader["X-Mock-Echo"]) > 0 {
+		h["X-Mock-Echo"] = echo
+	}
 	if r.Stream && status == 200 {
 		h["Content-Type"] = "text/event-stream"
 	}

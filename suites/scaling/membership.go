@@ -31,7 +31,7 @@ func (Cases) SCL002Join() bench.Case {
 	const sessions = 60
 	return bench.Case{
 		ID:          "SCL-002/join",
-		Stimulus:    "a fourth worker joins three; keyless requests until one reaches it, then a counted sample, then 60 new sessions",
+		Stimulus:    "a fourth worker joins three; keyless requests until it serves four of the last 32, then a counted sample, then 60 new sessions",
 		Requirement: "it serves its share of the sample, and some of the sessions",
 		Workers:     3, Alone: true, Cost: time.Second, Limit: time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {
@@ -39,7 +39,20 @@ func (Cases) SCL002Join() bench.Case {
 				r.Do(ctx, bench.Req{Phase: "before"}.In(bench.Shapes()[i%8]))
 			}
 			id := r.Join(ctx)
-			until(ctx, r, "converging", func(w string) bool { return w == id })
+			// A share may be given slowly, as long as it is given in time.
+			recent := make([]bool, 32)
+			n := 0
+			until(ctx, r, "converging", func(w string) bool {
+				recent[n%len(recent)] = w == id
+				n++
+				served := 0
+				for _, hit := range recent {
+					if hit {
+						served++
+					}
+				}
+				return served >= 4
+			})
 			for i := range plan.N {
 				r.Do(ctx, bench.Req{Phase: "sample"}.In(bench.Shapes()[i%8]))
 			}
@@ -64,8 +77,8 @@ func (Cases) SCL003Leave() bench.Case {
 	const sessions, sample, streams = 40, 160, 4
 	return bench.Case{
 		ID:          "SCL-003/leave",
-		Stimulus:    "a worker with bound sessions and running streams leaves; keyless requests, turns of all sessions, and the end of the streams",
-		Requirement: "nothing new reaches it, every request succeeds, the streams end whole, only its sessions move",
+		Stimulus:    "a worker with bound sessions and running requests, streamed and not, leaves; keyless requests, turns of all sessions, and the end of the running requests",
+		Requirement: "nothing new reaches it, every request succeeds, the running ones end whole, only its sessions move",
 		Alone:       true, Cost: 1500e6, Limit: time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			home := map[string]string{}
@@ -81,11 +94,11 @@ func (Cases) SCL003Leave() bench.Case {
 				if home[r.SessionID(i)] != leaver {
 					continue
 				}
-				q := bench.Req{Key: r.Key(), Session: r.SessionID(i), Phase: "running", Stream: true, Deadline: 40 * time.Second}
+				q := bench.Req{Key: r.Key(), Session: r.SessionID(i), Phase: "running", Deadline: 40 * time.Second}.In(bench.Shapes()[2+len(long)*3%6])
 				hold = append(hold, r.Plan(q.Key, bench.Plan{HoldFinish: true}))
 				long = append(long, r.Start(ctx, q))
-				if !long[len(long)-1].AwaitEvents(ctx, 1, 2*time.Second) {
-					r.Mark("note", leaver, fmt.Sprintf("%s saw no event before the worker left", q.Key))
+				if !r.Arrived(ctx, q.Key, 2*time.Second) {
+					r.Mark("note", leaver, fmt.Sprintf("%s was not at the worker before it left", q.Key))
 				}
 			}
 			r.Leave(ctx, leaver)
@@ -94,7 +107,7 @@ func (Cases) SCL003Leave() bench.Case {
 				if quiet++; w == leaver {
 					quiet = 0
 				}
-				return quiet >= 24
+				return quiet >= 80 // by chance, from a worker with its fair share, once in 1e10
 			})
 			r.Mark("note", leaver, "converged")
 			for i := range sample {

@@ -16,12 +16,12 @@ type Cases struct{}
 
 // SCL001Moves: three workers, four, three again.
 func (Cases) SCL001Moves() bench.Case {
-	const sessions = 120
+	const sessions = 200
 	// A hash may give the new worker up to twice its fair share of a quarter.
 	most := stats.Must(stats.MovedAtMost(sessions, 2.0/4, 1e-6))
 	return bench.Case{
 		ID:          "SCL-001/three-four-three",
-		Stimulus:    "120 bound sessions; a fourth worker joins; turns; it leaves again; turns",
+		Stimulus:    "200 bound sessions; a fourth worker joins; turns; it leaves again; turns",
 		Requirement: "table: nobody moves off a worker that stays; hash: at most twice the fair share moves, and all come back",
 		Workers:     3, Alone: true, Cost: 1500e6, Limit: time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {

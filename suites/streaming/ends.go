@@ -12,10 +12,10 @@ import (
 
 // broken makes a case of workers that break off in the middle of an answer.
 func broken(name, how string, close bool) bench.Case {
-	after := []int{1, 2, 6}
+	after := []int{0, 1, 2, 6}
 	return bench.Case{
 		ID:          "STR-003/" + name,
-		Stimulus:    "workers that " + how + " after 1, 2 and 6 events, or in the middle of an answer that is not streamed",
+		Stimulus:    "workers that " + how + " after headers, after 1, 2 and 6 events, or in the middle of an answer that is not streamed",
 		Requirement: "the client's answer is visibly broken",
 		Alone:       true,
 		Drive: func(ctx context.Context, r *bench.Run) error {
@@ -69,7 +69,7 @@ func (Cases) STR004Leave() bench.Case {
 			n := 2 * len(moments) * len(endpoints)
 			r.Parallel(n, n, func(i int) {
 				m := moments[i/2/len(endpoints)]
-				q := bench.Req{Key: r.Key(), Phase: m.name, Endpoint: endpoints[i/2%len(endpoints)], Stream: m.stream, Tokens: 50}
+				q := bench.Req{Key: r.Key(), Phase: m.name, Endpoint: endpoints[i/2%len(endpoints)], Stream: m.stream, Kept: i%2 == 0, Tokens: 50}
 				if i%2 == 1 {
 					q.Session = r.SessionID(i)
 				}

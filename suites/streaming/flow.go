@@ -42,9 +42,13 @@ func (Cases) STR001Stepped() bench.Case {
 				if i%2 == 1 {
 					q.Session = r.SessionID(i)
 				}
-				h := r.Plan(q.Key, bench.Plan{Step: true, Events: events})
+				steps := events
+				if i == 0 { // one goes on for longer than a buffer lasts
+					steps = 40 * events
+				}
+				h := r.Plan(q.Key, bench.Plan{Step: true, Events: steps})
 				p := r.Start(ctx, q)
-				for n := 1; n <= events+8; n++ { // role, finish and [DONE] come on top
+				for n := 1; n <= steps+8; n++ { // role, finish and [DONE] come on top
 					h.Advance()
 					if !p.AwaitEvents(ctx, n, prompt) {
 						break

@@ -1,0 +1,64 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/routeproof/routeproof/suites/history"
+)
+
+// Mark notes in the history what the harness does.
+func (r *Run) Mark(what, worker, text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.marks = append(r.marks, history.Mark{At: r.bench.fleet.Ledger().Now(), What: what, Worker: worker, Text: text})
+}
+
+// Fault sets a worker's misbehaviour, from now until the case ends.
+func (r *Run) Fault(id string, f Fault) {
+	r.Mark("fault", id, fmt.Sprint(f))
+	if err := r.bench.fleet.Worker(id).SetFault(f); err != nil {
+		r.Fail(fmt.Errorf("set fault %v on worker %s: %w", f, id, err))
+	}
+}
+
+// Crash kills a worker: its connections are reset, its port refuses.
+func (r *Run) Crash(id string) {
+	r.Mark("crash", id, "")
+	r.bench.fleet.Worker(id).Crash()
+}
+
+// Restart brings a crashed worker back at its address, as a new incarnation.
+func (r *Run) Restart(id string) {
+	r.Mark("restart", id, "")
+	if err := r.bench.fleet.Worker(id).Restart(); err != nil {
+		r.Fail(fmt.Errorf("restart worker %s: %w", id, err))
+	}
+}
+
+// Join adds a worker to the fleet and wires it; its id is empty if that failed.
+func (r *Run) Join(ctx context.Context) string {
+	w, err := r.bench.fleet.Add()
+	if err != nil {
+		r.Fail(fmt.Errorf("add a worker: %w", err))
+		return ""
+	}
+	r.apply(ctx, append(r.Workers(), w.ID()), "join", w.ID())
+	return w.ID()
+}
+
+// Leave unwires a worker, which goes on running.
+func (r *Run) Leave(ctx context.Context, id string) {
+	r.apply(ctx, slices.DeleteFunc(r.Workers(), func(w string) bool { return w == id }), "leave", id)
+}
+
+func (r *Run) apply(ctx context.Context, ids []string, what, id string) {
+	r.Mark(what, id, "begins")
+	r.client.kept.CloseIdleConnections() // a reload may close them under a request: not this clause's matter
+	if err := r.bench.apply(ctx, ids); err != nil {
+		r.Fail(err)
+	}
+	r.client.kept.CloseIdleConnections()
+	r.Mark(what, id, "verified")
+}

@@ -1,0 +1,70 @@
+package bench
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/routeproof/routeproof/mockers/ledger"
+)
+
+// Served is the worker of the last attempt that carried key, or "".
+func (r *Run) Served(key string) (id string) {
+	r.look(func(a *ledger.Attempt) {
+		if a.Key == key {
+			id = a.Worker
+		}
+	})
+	return id
+}
+
+// EachServed visits, for every attempt of the case so far, its key and worker.
+func (r *Run) EachServed(f func(key, worker string)) {
+	r.look(func(a *ledger.Attempt) {
+		if strings.HasPrefix(a.Key, r.prefix) {
+			f(a.Key, a.Worker)
+		}
+	})
+}
+
+// look visits the ledger's attempts since the case began.
+func (r *Run) look(f func(*ledger.Attempt)) {
+	// A predicate that holds at once makes Wait a read under the ledger's lock.
+	_ = r.bench.fleet.Ledger().Wait(context.Background(), func(v ledger.View) bool {
+		v.Each(r.from, func(a *ledger.Attempt) bool { f(a); return true })
+		return true
+	})
+}
+
+// Await blocks until the ledger satisfies pred or max has passed; it says which.
+func (r *Run) Await(ctx context.Context, max time.Duration, pred func(each func(func(*ledger.Attempt))) bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, max)
+	defer cancel()
+	return r.bench.fleet.Ledger().Wait(ctx, func(v ledger.View) bool {
+		return pred(func(f func(*ledger.Attempt)) {
+			v.Each(r.from, func(a *ledger.Attempt) bool { f(a); return true })
+		})
+	}) == nil
+}
+
+// Arrived waits until a worker has the request that carries key.
+func (r *Run) Arrived(ctx context.Context, key string, max time.Duration) bool {
+	return r.Await(ctx, max, func(each func(func(*ledger.Attempt))) (ok bool) {
+		each(func(a *ledger.Attempt) { ok = ok || a.Key == key })
+		return ok
+	})
+}
+
+// AwaitAbort waits until every worker that has the request has seen its client leave.
+func (r *Run) AwaitAbort(ctx context.Context, key string, max time.Duration) bool {
+	return r.Await(ctx, max, func(each func(func(*ledger.Attempt))) bool {
+		all, n := true, 0
+		each(func(a *ledger.Attempt) {
+			if a.Key == key {
+				n++
+				all = all && a.AbortSeen != ledger.Unset
+			}
+		})
+		return all && n > 0
+	})
+}
