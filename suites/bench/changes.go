@@ -23,6 +23,14 @@ func (r *Run) Fault(id string, f Fault) {
 	}
 }
 
+// Heal ends a worker's misbehaviour before the case ends.
+func (r *Run) Heal(id string) {
+	r.Mark("heal", id, "")
+	if err := r.bench.fleet.Worker(id).ClearFault(); err != nil {
+		r.Fail(fmt.Errorf("clear the fault of worker %s: %w", id, err))
+	}
+}
+
 // Crash kills a worker: its connections are reset, its port refuses.
 func (r *Run) Crash(id string) {
 	r.Mark("crash", id, "")
