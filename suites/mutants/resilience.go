@@ -147,6 +147,34 @@ func (Catalogue) RESBreaker() Mutant {
 	}
 }
 
+// RESGrudge never asks a worker again that it could not reach.
+func (Catalogue) RESGrudge() Mutant {
+	return Mutant{
+		ID: "res/grudge", Fault: "a worker that once could not be reached gets no request for ten minutes",
+		KilledBy: []string{"RES-006/back"},
+		New: with(func(_ *router.Config, p *router.Parts) {
+			inner := p.Transport
+			var mu sync.Mutex
+			until := map[string]time.Time{}
+			p.Transport = sends(func(r *http.Request) (*http.Response, error) {
+				mu.Lock()
+				aside := time.Now().Before(until[r.URL.Host])
+				mu.Unlock()
+				if aside {
+					return nil, tripped{}
+				}
+				resp, err := inner.RoundTrip(r)
+				if err != nil && r.Context().Err() == nil {
+					mu.Lock()
+					until[r.URL.Host] = time.Now().Add(10 * time.Minute)
+					mu.Unlock()
+				}
+				return resp, err
+			})
+		}),
+	}
+}
+
 // RESLeaks counts requests in flight and forgets to count some of them out.
 func (Catalogue) RESLeaks() Mutant {
 	return Mutant{

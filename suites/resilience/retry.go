@@ -8,6 +8,7 @@ import (
 	"github.com/routeproof/routeproof/mockers/worker"
 	"github.com/routeproof/routeproof/suites/bench"
 	"github.com/routeproof/routeproof/suites/judge"
+	"github.com/routeproof/routeproof/suites/judge/stats"
 )
 
 // Cases are the cases of area RES.
@@ -69,6 +70,32 @@ func (Cases) RES001Bounded() bench.Case {
 			return nil
 		},
 		Judge: judge.All(judge.Dispatches(0, most, "hopeless"), judge.Reached(1, "hopeless"), judge.ErrorSeen(n, "hopeless")),
+	}
+}
+
+// RES006Back: two workers are gone for a while, each in its own way.
+func (Cases) RES006Back() bench.Case {
+	plan := stats.Must(stats.PlanSpread(bench.DefaultWorkers, 1, 1e-6, 0.5, 0.05, 0.99))
+	return bench.Case{
+		ID:          "RES-006/back",
+		Stimulus:    "one worker refuses connections and one crashes; traffic; both come back; after the convergence time, a counted sample",
+		Requirement: "each serves its share of the sample",
+		Alone:       true, Cost: 4 * time.Second,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			refusing, dead := r.Workers()[0], r.Workers()[3]
+			r.Fault(refusing, bench.Fault{Kind: worker.Refuse})
+			r.Crash(dead)
+			mixed(ctx, r, 48, "gone")
+			r.Heal(refusing)
+			r.Restart(dead)
+			r.Pause(ctx, r.Convergence())
+			for i := range plan.N {
+				r.Do(ctx, bench.Req{Phase: "sample", Tokens: 1}.In(bench.Shapes()[i%8]))
+			}
+			return nil
+		},
+		Judge: judge.All(judge.Served(48, "gone"), judge.Served(plan.N, "sample"),
+			judge.Share(judge.ByPhase, plan.N, plan.Min, plan.Max, nil, "sample")),
 	}
 }
 
