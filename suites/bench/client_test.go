@@ -148,11 +148,11 @@ func TestTimeoutCutAndCancelAreToldApart(t *testing.T) {
 func TestTheSessionTravelsWhereTheManifestWantsIt(t *testing.T) {
 	q := Req{Key: "k", Session: "s1", Endpoint: history.Chat}
 	_, h, _, err := q.render(carrier{header: "X-Session-ID"})
-	if err != nil || h["X-Session-ID"][0] != "s1" {
+	if err != nil || map[string][]string(h)["X-Session-ID"][0] != "s1" {
 		t.Errorf("header: %v, %v", h, err)
 	}
 	q.Lower = true
-	if _, h, _, err = q.render(carrier{header: "X-Session-ID"}); err != nil || h[strings.ToLower("X-Session-ID")][0] != "s1" {
+	if _, h, _, err = q.render(carrier{header: "X-Session-ID"}); err != nil || map[string][]string(h)["x-session-id"][0] != "s1" {
 		t.Errorf("lower-case header: %v, %v", h, err)
 	}
 	if _, h, _, err = q.render(carrier{cookie: "sid"}); err != nil || h.Get("Cookie") != "sid=s1" {

@@ -38,7 +38,7 @@ func (Cases) STR001Stepped() bench.Case {
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			shapes := streamed()
 			r.Parallel(2*len(shapes), 2*len(shapes), func(i int) {
-				q := bench.Req{Key: r.Key()}.In(shapes[i/2])
+				q := bench.Req{Key: r.Key(), Deadline: 30 * time.Second}.In(shapes[i/2])
 				if i%2 == 1 {
 					q.Session = r.SessionID(i)
 				}
