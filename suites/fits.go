@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/routeproof/routeproof/suites/bench"
 	"github.com/routeproof/routeproof/suites/target"
@@ -12,20 +13,40 @@ import (
 // maxCapacity is the largest table that a case is willing to fill.
 const maxCapacity = 4096
 
+// maxIdle is the longest idle time that a case is willing to wait out.
+const maxIdle = 10 * time.Second
+
 // Fits says whether a manifest holds what the jobs' cases need, of those that
 // its claims call for. The error is a *target.ManifestError that names what is missing.
 func (c *Catalogue) Fits(m *target.Manifest, jobs []Job) error {
+	for _, name := range m.VariantNames() {
+		if !slices.ContainsFunc(c.Cases, func(x bench.Case) bool { return x.Variant == name }) {
+			return m.Fault([]string{"variants", name}, "variants."+name, "", "no case runs in a variant of this name",
+				"the variants are "+strings.Join(c.variants(), ", "))
+		}
+	}
 	for _, j := range jobs {
 		x, _ := c.Case(j.Case)
 		cl, _ := c.Spec.Clause(x.Clause())
-		if declined(m, cl.Claims) != "" {
+		all := claims(cl, x)
+		if declined(m, all) != "" {
 			continue
 		}
-		if err := fits(m, x, cl.Claims); err != nil {
+		if err := fits(m, x, all); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// variants are the manifest variants that cases ask for.
+func (c *Catalogue) variants() (names []string) {
+	for _, x := range c.Cases {
+		if x.Variant != "" && !slices.Contains(names, x.Variant) {
+			names = append(names, x.Variant)
+		}
+	}
+	return names
 }
 
 func fits(m *target.Manifest, x bench.Case, claims []string) error {
@@ -49,6 +70,9 @@ func fits(m *target.Manifest, x bench.Case, claims []string) error {
 	case has("affinity.idleTTL") && session.IdleTTL == 0:
 		return m.Fault([]string{"session"}, "session.idleTTL", "", fmt.Sprintf("missing: case %s waits it out", x.ID),
 			"declare it, or answer the claim affinity.idleTTL with no")
+	case has("affinity.idleTTL") && session.IdleTTL > maxIdle:
+		return m.Fault([]string{"variants", x.Variant, "session"}, "session.idleTTL", session.IdleTTL.String(),
+			fmt.Sprintf("%v is too long: case %s waits it out more than twice", session.IdleTTL, x.ID), fmt.Sprintf("declare at most %v in variant %q", maxIdle, x.Variant))
 	case has("affinity.capacity") && (session.Capacity == 0 || session.Capacity > maxCapacity || session.AtCapacity == ""):
 		return m.Fault([]string{"variants", x.Variant, "session"}, "session.capacity", fmt.Sprint(session.Capacity),
 			fmt.Sprintf("case %s fills the table of variant %q, which declares a capacity of %d and atCapacity %q", x.ID, x.Variant, session.Capacity, session.AtCapacity),

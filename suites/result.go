@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/onsi/gomega/types"
@@ -26,9 +27,14 @@ func (c *Catalogue) Blank(j Job, seed uint64) report.CaseResult {
 	x, _ := c.Case(j.Case)
 	cl, _ := c.Spec.Clause(x.Clause())
 	return report.CaseResult{
-		ID: x.ID, Permutation: j.Mutant, Clause: cl.ID, Level: level(cl), Profile: cl.Profile, Claims: cl.Claims,
+		ID: x.ID, Permutation: j.Mutant, Clause: cl.ID, Level: level(cl), Profile: cl.Profile, Claims: claims(cl, x),
 		Verdict: report.NotRun, Title: cl.Title, Why: cl.Text, Seed: JobSeed(seed, j),
 	}
+}
+
+// claims are what a case needs: its clause's claims and its own.
+func claims(cl spec.Clause, x bench.Case) []string {
+	return slices.Concat(cl.Claims, x.Claims)
 }
 
 func level(cl spec.Clause) report.Level { return report.Level(cl.Level) }

@@ -136,6 +136,8 @@ func TestAManifestThatLacksWhatItsClaimsCallForIsRefusedAtItsLine(t *testing.T) 
 	for name, tc := range map[string]struct{ old, new, want string }{
 		"no variant with a short time": {"  shortTTL: {session: {idleTTL: 2s}}\n", "", `key "variants.shortTTL": missing`},
 		"a table too large to fill":    {"{capacity: 64}", "{capacity: 64000}", "m.yaml:8:19"},
+		"an idle time of hours":        {"idleTTL: 2s", "idleTTL: 2h", "m.yaml:7:14"},
+		"a variant of no case":         {"  shortTTL:", "  shortTtl: {}\n  shortTTL:", `"variants.shortTtl"`},
 		"no idle time":                 {"idleTTL: 60s, ", "", "idleTTL"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -58,7 +58,7 @@ func (Cases) AFF006Lapses() bench.Case {
 			return nil
 		},
 		Judge: judge.All(judge.Served(k, "first"), judge.Served(k, "lapsed"),
-			judge.Replaced(judge.ByPhase, k*3/4, alpha, "first", "lapsed", "a session that was idle for too long to be placed like a new one")),
+			judge.Replaced(judge.ByPhase, k*3/4, alpha, "first", "lapsed", "between", "a session that was idle for too long to be placed like a new one")),
 	}
 }
 

@@ -12,15 +12,16 @@ import (
 
 // Case checks a clause: Drive makes a history, Judge reads it.
 type Case struct {
-	ID          string // clause ID, slash, a name: "AFF-001/turns"
-	Stimulus    string // one line: what is done
-	Requirement string // one line: what must be seen
-	Workers     int    // fleet size at the start; 0 = 4
-	Variant     string // manifest variant the target must run in; "" = as written
+	ID          string   // clause ID, slash, a name: "AFF-001/turns"
+	Stimulus    string   // one line: what is done
+	Requirement string   // one line: what must be seen
+	Claims      []string // claims that the case needs beside its clause's
+	Workers     int      // fleet size at the start; 0 = 4
+	Variant     string   // manifest variant the target must run in; "" = as written
 	// Alone asks for a target and a fleet of its own. A case that breaks workers or
 	// rewires them needs it; one that only sends requests shares them.
 	Alone bool
-	// Limit ends the case; 0 = 40 s. What it cuts off is not held against the
+	// Limit ends the case; 0 = 60 s. What it cuts off is not held against the
 	// target: without other violations the case is then inconclusive.
 	Limit time.Duration
 	// Cost is the expected duration, for balancing shards; 0 = 500 ms.
@@ -35,7 +36,7 @@ func (c Case) Clause() string { return c.ID[:len("AAA-000")] }
 // DefaultWorkers and DefaultLimit stand in for a case's zero values.
 const (
 	DefaultWorkers = 4
-	DefaultLimit   = 40 * time.Second
+	DefaultLimit   = 60 * time.Second
 	DefaultCost    = 500 * time.Millisecond
 )
 

@@ -141,14 +141,14 @@ func conclude(c Case, h *history.History, cut bool, out *Outcome) {
 	out.Finding, out.Detail = judged(c, &whole)
 	out.Verdict = verdict(out.Finding, out.Detail)
 	switch {
-	case out.Silent && out.Verdict != report.Error:
+	case out.Silent && (out.Verdict == report.Pass || out.Verdict == report.Inconclusive):
 		out.Verdict = report.Fail
-		out.Finding.Violations = []judge.Violation{{Expected: "an answer to some request",
-			Observed: fmt.Sprintf("none of %d requests got one; the last ended: %s", len(h.Requests), lastEnd(h))}}
+		out.Finding.Violations = []judge.Violation{{Expected: "a whole answer to some request",
+			Observed: fmt.Sprintf("none to the %d that were waited for; the last ended: %s", len(whole.Requests), lastEnd(h))}}
 	case cut && out.Verdict == report.Pass || out.Verdict == report.Inconclusive && cut:
 		out.Verdict = report.Inconclusive
-		out.Finding.Inconclusive = fmt.Sprintf("the case's limit of %v passed after %d requests: this target or this machine is too slow for it; run it alone with `routeproof run %s`",
-			c.Limit, len(whole.Requests), c.ID)
+		out.Finding.Inconclusive = fmt.Sprintf("the case's limit of %v passed after %d requests: this target or this machine is too slow for it, or waits for something that does not come; see how the last requests ended in the evidence",
+			c.Limit, len(whole.Requests))
 	}
 }
 

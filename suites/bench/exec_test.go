@@ -130,7 +130,7 @@ func TestATargetThatAnswersNothingFailsSoon(t *testing.T) {
 		return nil
 	}, Judge: says(judge.Finding{Inconclusive: "nothing seen"})}.Normal()
 	out := p.Exec(t.Context(), c, 7, nil)
-	if out.Verdict != report.Fail || !out.Silent || !strings.Contains(out.Finding.Violations[0].Observed, "none of") {
+	if out.Verdict != report.Fail || !out.Silent || !strings.Contains(out.Finding.Violations[0].Observed, "none to the") {
 		t.Errorf("got %+v", out)
 	}
 	if out.Duration > 20*time.Second {

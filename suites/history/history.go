@@ -47,7 +47,8 @@ type Request struct {
 	Phase    string `json:"phase"`             // the case's own name for the moment it was sent in
 	Endpoint string `json:"endpoint"`
 	Stream   bool   `json:"stream"`
-	Kept     bool   `json:"kept"` // sent over a kept-alive connection instead of a fresh one
+	Chunked  bool   `json:"chunked"` // the body was sent without a Content-Length
+	Kept     bool   `json:"kept"`    // sent over a kept-alive connection instead of a fresh one
 	Model    string `json:"model"`
 	Path     string `json:"path"` // path and query sent
 

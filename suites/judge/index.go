@@ -76,6 +76,9 @@ func how(r *history.Request) string {
 	if r.Kept {
 		words = append(words, "over a kept-alive connection")
 	}
+	if r.Chunked {
+		words = append(words, "with a chunked body")
+	}
 	if r.Session != "" {
 		words = append(words, "with a session")
 	}

@@ -21,7 +21,7 @@ func again(h *story, from int, sessions []string, opts ...opt) {
 
 func TestReplacedWantsSessionsPlacedAnewInEveryCell(t *testing.T) {
 	tell := func(sessions ...string) func(*story) { return func(h *story) { again(h, 0, sessions) } }
-	try(t, judge.Replaced(judge.ByShape, 3, 0.25, "first", "second", "to be placed anew"),
+	try(t, judge.Replaced(judge.ByShape, 3, 0.25, "first", "second", "free", "to be placed anew"),
 		trial{"one of three went elsewhere", tell("w0>w0", "w0>w1", "w2>w2"), ""},
 		trial{"all went back", tell("w0>w0", "w1>w1", "w0>w0"), violated + "3 of 3 sessions went back"},
 		trial{"all went back in one cell", func(h *story) {
@@ -34,6 +34,14 @@ func TestReplacedWantsSessionsPlacedAnewInEveryCell(t *testing.T) {
 		trial{"some at the first and some at the last is chance", tell("w0 w1>w0", "w0 w1>w1", "w2 w3>w2", "w2 w3>w3"), ""},
 		trial{"one worker is left, and tried first", tell("w0 w1>w0", "w0 w2>w0", "w0 w3>w0", "w0 w1>w0"), doubt + "having no choice"},
 		trial{"one worker is left and no other was tried", tell("w0>w0", "w0>w0", "w0>w0"), doubt + "having no choice"},
+		trial{"all are at one worker, and free requests elsewhere", func(h *story) {
+			again(h, 0, []string{"w0>w0", "w0>w0", "w0>w0"})
+			h.turn("", "w1", in("free"))
+		}, violated + "3 of 3 sessions"},
+		trial{"all are at one worker, and free requests too", func(h *story) {
+			again(h, 0, []string{"w0>w0", "w0>w0", "w0>w0"})
+			h.turn("", "w0", in("free"))
+		}, doubt + "having no choice"},
 		trial{"too few sessions in a cell", tell("w0>w0", "w1>w1"), doubt + "2 of 3"},
 		trial{"too few second turns at a worker", tell("w0>w0", "w1>w1", "w0>"), doubt + "2 of 3"},
 		trial{"first turns that reached no worker", tell(">w0", ">w1", ">w0"), doubt + "no session"},
@@ -42,7 +50,7 @@ func TestReplacedWantsSessionsPlacedAnewInEveryCell(t *testing.T) {
 }
 
 func TestReplacedBlamesNobodyForOneCellsLack(t *testing.T) {
-	try(t, judge.Replaced(judge.ByShape, 3, 0.25, "first", "second", "to be placed anew"),
+	try(t, judge.Replaced(judge.ByShape, 3, 0.25, "first", "second", "free", "to be placed anew"),
 		trial{"a violation outweighs another cell's lack", func(h *story) {
 			again(h, 0, []string{"w0>w0", "w1>w1", "w0>w0"})
 			again(h, 10, []string{"w0>w0"}, completions)
@@ -69,7 +77,7 @@ func TestReplacedTellsAPartialBindingFromChance(t *testing.T) {
 			again(h, 0, moves)
 		}
 	}
-	try(t, judge.Replaced(judge.ByShape, 35, 1e-6/4, "first", "second", "to be placed anew"),
+	try(t, judge.Replaced(judge.ByShape, 35, 1e-6/4, "first", "second", "free", "to be placed anew"),
 		trial{"a quarter came back, as chance has it", tell(12), ""},
 		trial{"forty did", tell(40), ""},
 		trial{"forty-one did", tell(41), violated + "41 of 47"},

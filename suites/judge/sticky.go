@@ -174,9 +174,10 @@ const Chance = 0.5
 // It reads the pair of turns named by the phases, of at least need sessions per
 // cell. A turn before that was tried at several workers had a first and a last
 // one, and a router may wrongly keep either; each question gets half of alpha.
-// Where all of a cell's sessions ended up on one and the same worker, new ones may
-// have nowhere else to go, which blames nobody.
-func Replaced(cell Cell, need int, alpha float64, before, after, expected string) Judge {
+// Where all of a cell's sessions ended up on one and the same worker, and so did
+// nearly all of the free requests, those of that phase, which nothing binds, new
+// sessions have nowhere else to go either, which blames nobody.
+func Replaced(cell Cell, need int, alpha float64, before, after, free, expected string) Judge {
 	return func(h *history.History) Finding {
 		cells := returned(h, cell, before, after)
 		var f Finding
@@ -191,7 +192,7 @@ func Replaced(cell Cell, need int, alpha float64, before, after, expected string
 			case c.n < need:
 				f.Inconclusive = fmt.Sprintf("%s: only %d of %d sessions can be judged", name, c.n, need)
 			case stats.UpperTail(c.n, back, Chance) > alpha/2:
-			case len(c.to) == 1:
+			case len(c.to) == 1 && crowded(h, c.to, free):
 				f.Inconclusive = fmt.Sprintf("%s: all %d sessions were at one worker, before and after; nothing tells a binding from having no choice", name, c.n)
 			default:
 				f.Violations = append(f.Violations, Violation{Expected: fmt.Sprintf("%s (%s)", expected, name),
@@ -200,6 +201,21 @@ func Replaced(cell Cell, need int, alpha float64, before, after, expected string
 		}
 		return f
 	}
+}
+
+// crowded says whether at least nine in ten of the phase's requests went to one of
+// the workers.
+func crowded(h *history.History, to map[string]bool, phase string) bool {
+	n, there, at := 0, 0, attempts(h)
+	for _, r := range In(h, phase) {
+		if a := last(at[r.Key]); a != nil {
+			n++
+			if to[a.Worker] {
+				there++
+			}
+		}
+	}
+	return 10*there >= 9*n
 }
 
 // returns counts the sessions of a cell that went back to the first and to the

@@ -35,6 +35,7 @@ func (Cases) RES005Load() bench.Case {
 		Stimulus:    "at one worker, 12 requests each that clients leave before headers, in the middle of an answer and between events, or that are answered 400; then keyless requests",
 		Requirement: "that worker gets its share of the keyless requests",
 		Alone:       true,
+		Claims:      []string{"streaming.cancel"},
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			var here []string // sessions of the one worker
 			busy := ""

@@ -34,7 +34,7 @@ func (Cases) RTE001OneAtATime() bench.Case {
 		ID:          "RTE-001/one-at-a-time",
 		Stimulus:    "keyless requests one after another, in every shape",
 		Requirement: "every worker serves some in every shape, none serves half of them",
-		Cost:        1500 * time.Millisecond, Limit: time.Minute,
+		Cost:        1500 * time.Millisecond, Limit: 2 * time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for range plan.N {
 				// A fixed order of shapes would fall into step with a strict rotation.
@@ -63,7 +63,7 @@ func (Cases) RTE001Bursts() bench.Case {
 		ID:          "RTE-001/bursts",
 		Stimulus:    "bursts of 32 keyless requests at once, in every shape",
 		Requirement: "no burst herds onto one worker, and over all bursts every worker serves its share",
-		Cost:        1500 * time.Millisecond, Limit: time.Minute,
+		Cost:        1500 * time.Millisecond, Limit: 2 * time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for i := range rounds {
 				for _, s := range shapes {
