@@ -162,6 +162,9 @@ func selected(cat *suites.Catalogue, args []string) (ids []string, err error) {
 	if len(args) == 0 {
 		return cat.CaseIDs(""), nil
 	}
+	for i := range args {
+		args[i] = canonical(cat, args[i])
+	}
 	cases, err := cat.Match(args)
 	if err != nil {
 		return nil, usagef("%v", err)

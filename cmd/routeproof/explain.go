@@ -13,13 +13,22 @@ import (
 
 func (a *app) explain() *cobra.Command {
 	return &cobra.Command{
-		Use: "explain CLAUSE|CASE", Short: "Explain a clause: what it demands, why, how it is tested, what that catches", Args: cobra.ExactArgs(1),
+		Use: "explain CLAUSE|CASE|AREA", Short: "Explain a clause: what it demands, why, how it is tested, what that catches",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("explain needs one clause, case or area; write `routeproof explain AFF-001` (see `routeproof list`)")
+			}
+			return nil
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			cat, err := suites.Load()
 			if err != nil {
 				return harness(err)
 			}
-			id := args[0]
+			id := canonical(cat, args[0])
+			if a.area(cat, id) {
+				return nil
+			}
 			clause, _, isCase := strings.Cut(id, "/")
 			cl, ok := cat.Spec.Clause(clause)
 			cases := cat.CaseIDs(clause)
@@ -31,7 +40,7 @@ func (a *app) explain() *cobra.Command {
 				for _, c := range cat.Spec.Clauses {
 					ids = append(ids, c.ID)
 				}
-				return usagef("%q is no clause and no case; near: %s (see `routeproof list`)", id, strings.Join(nearest(ids, id), ", "))
+				return usagef("%q is no clause, no case and no area; near: %s (see `routeproof list`)", id, strings.Join(nearest(ids, id), ", "))
 			}
 			a.clause(cl)
 			for _, id := range cases {
@@ -41,6 +50,22 @@ func (a *app) explain() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// area prints the clauses of an area, if id is one.
+func (a *app) area(cat *suites.Catalogue, id string) (found bool) {
+	for _, cl := range cat.Spec.Clauses {
+		if cl.Area() != id {
+			continue
+		}
+		if found {
+			fmt.Fprintln(a.out)
+		}
+		found = true
+		a.clause(cl)
+		a.field("cases", strings.Join(cat.CaseIDs(cl.ID), ", "))
+	}
+	return found
 }
 
 func (a *app) clause(cl spec.Clause) {

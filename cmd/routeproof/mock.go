@@ -22,7 +22,7 @@ func (a *app) mock() *cobra.Command {
 	var addr string
 	var cfg fleet.Config
 	c := &cobra.Command{
-		Use: "mock --workers N", Short: "Run mock GPU workers until interrupted", Args: cobra.NoArgs,
+		Use: "mock --workers N", Short: "Run mock GPU workers until interrupted", Long: mockHelp, Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if n < 1 || n > maxMocks {
 				return usagef("--workers is %d; write 1 to %d", n, maxMocks)
@@ -31,9 +31,7 @@ func (a *app) mock() *cobra.Command {
 				if base < 1 || base+n-1 > 65535 {
 					return usagef("--base-port is %d, and %d workers need %d to %d; ports are 1 to 65535", base, n, base, base+n-1)
 				}
-				for i := range n {
-					cfg.Ports = append(cfg.Ports, base+i)
-				}
+				cfg.Ports = portsFrom(base)
 			}
 			if err := cfg.Timing.Validate(); err != nil {
 				return usagef("%v", err)
@@ -44,7 +42,7 @@ func (a *app) mock() *cobra.Command {
 	}
 	f := c.Flags()
 	f.IntVar(&n, "workers", 2, "how many")
-	f.IntVar(&base, "base-port", 0, "port of the first worker, the next ones follow (default: free ports)")
+	f.IntVar(&base, "base-port", 0, "port of the first worker; the next ones follow, also those added later (default: free ports)")
 	f.StringVar(&addr, "admin", "", "address of the control API, such as 127.0.0.1:9900 (default: none)")
 	f.StringArrayVar(&cfg.Models, "model", []string{fleet.DefaultModel}, "model served; give it once for each")
 	f.DurationVar(&cfg.Timing.TTFT, "ttft", 0, "time to first token")
@@ -53,8 +51,43 @@ func (a *app) mock() *cobra.Command {
 	return c
 }
 
+const mockHelp = `Run mock GPU workers, which speak the OpenAI API, until interrupted.
+
+With --admin ADDR, they are controlled over HTTP at that address:
+
+  GET    /mock/v1/workers                all workers: id, url, models, alive, fault, ...
+  POST   /mock/v1/workers                add one
+  PUT    /mock/v1/workers/{id}/fault     set a fault, the JSON body
+  DELETE /mock/v1/workers/{id}/fault     clear it
+  POST   /mock/v1/workers/{id}/crash     crash it: its port is closed, running requests are reset
+  POST   /mock/v1/workers/{id}/restart   start it again
+  GET    /mock/v1/ledger?since=N         all requests that arrived, from sequence number N on
+
+A fault is {"kind": KIND, ...}. Its kinds, and the further keys of each:
+
+  refuse                refuse new connections
+  hang                  take connections and never answer on them
+  hang-requests         read requests and never answer them                        count
+  reset-before-headers  read a request, then reset its connection                  close, count
+  reset-after-events    reset a stream after so many events                        events, close, count
+  status                answer with an error                                       status (400 to 599), retryAfter (seconds), count
+
+count is how many requests the fault strikes, 0 all until it is cleared; with close, the connection is closed in the
+ordinary way instead of reset. An example, for workers that were started with --admin 127.0.0.1:9900:
+
+  curl -X PUT http://127.0.0.1:9900/mock/v1/workers/w0/fault -d '{"kind": "status", "status": 503, "retryAfter": 1, "count": 3}'`
+
 // maxMocks bounds the fleet: each worker holds a listener.
 const maxMocks = 1024
+
+// portsFrom are the ports of as many workers as there can be, those that are added
+// later included.
+func portsFrom(base int) (all []int) {
+	for p := base; p <= min(base+maxMocks-1, 65535); p++ {
+		all = append(all, p)
+	}
+	return all
+}
 
 func (a *app) mocking(cfg fleet.Config, addr string) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

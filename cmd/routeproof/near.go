@@ -17,6 +17,19 @@ func nearMutants(cat *suites.Catalogue, name string) string {
 	return strings.Join(nearest(ids, name), ", ")
 }
 
+// canonical spells a clause, a case or an area as the catalogue does, whatever its
+// case; anything else stays as it is.
+func canonical(cat *suites.Catalogue, name string) string {
+	ids := cat.CaseIDs("")
+	for _, cl := range cat.Spec.Clauses {
+		ids = append(ids, cl.ID, cl.Area())
+	}
+	if i := slices.IndexFunc(ids, func(id string) bool { return strings.EqualFold(id, name) }); i >= 0 {
+		return ids[i]
+	}
+	return name
+}
+
 // nearest are the five names that differ least from a wrong one.
 func nearest(names []string, wrong string) []string {
 	names = slices.Clone(names)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,6 +47,7 @@ func (a *app) root() *cobra.Command {
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(badFlag)
 	root.AddCommand(a.certify(), a.run(), a.list(), a.explain(), a.selfTest(), a.serve(), a.mock(), a.version(), a.shard(), a.hostile())
 	return root
 }
@@ -62,6 +64,28 @@ func known(c *cobra.Command, args []string) error {
 		}
 	}
 	return usagef("unknown command %q; near: %s (see `routeproof --help`)", args[0], strings.Join(nearest(names, args[0])[:2], ", "))
+}
+
+// wanted says what a flag takes, by the type of its value.
+var wanted = map[string]string{
+	"int": "a whole number such as 2", "duration": "a time with its unit, such as 500ms or 30s", "bool": "true or false",
+}
+
+// flagName finds the flag in the message about a bad value.
+var flagName = regexp.MustCompile(`for "(?:-., )?--([^"]+)" flag: `)
+
+// badFlag says in a sentence what is wrong with the value of a flag.
+func badFlag(c *cobra.Command, err error) error {
+	var bad interface{ GetValue() string }
+	m := flagName.FindStringSubmatch(err.Error())
+	if !errors.As(err, &bad) || m == nil {
+		return err
+	}
+	f := c.Flags().Lookup(m[1])
+	if f == nil || wanted[f.Value.Type()] == "" {
+		return err
+	}
+	return usagef("--%s is %q; write %s (see `%s --help`)", f.Name, bad.GetValue(), wanted[f.Value.Type()], c.CommandPath())
 }
 
 // failed prints an error and returns its exit status. What cobra says about

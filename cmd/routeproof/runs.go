@@ -20,11 +20,14 @@ func (a *app) runs(p *certify.Options, f func(context.Context, certify.Options) 
 	if err := p.Complete(); err != nil {
 		return err
 	}
+	if err := writable(p.ReportDir); err != nil {
+		return err
+	}
 	columns, tty := terminal(a.err)
 	progress := &report.Terminal{W: a.err, Live: tty, Color: tty && colors(), Width: columns, Total: len(p.Jobs)}
 	p.Progress = progress
-	fmt.Fprintf(a.err, "routeproof: %s of %s %s, %d cases in %d shards, seed %d\n", p.Mode,
-		p.Manifest.Implementation.Project, p.Manifest.Implementation.Version, len(p.Jobs), p.Shards, p.Seed)
+	fmt.Fprintf(a.err, "routeproof: %s of %s %s, %s in %s, seed %d\n", p.Mode,
+		p.Manifest.Implementation.Project, p.Manifest.Implementation.Version, count(len(p.Jobs), "case"), count(p.Shards, "shard"), p.Seed)
 	ctx, kill, done := a.interrupts()
 	defer done()
 	p.Kill = kill
@@ -48,6 +51,27 @@ func (a *app) runs(p *certify.Options, f func(context.Context, certify.Options) 
 	fmt.Fprintf(a.out, "report: %s\n", filepath.Join(dir, report.JSONFile))
 	a.exit = r.ExitCode
 	return nil
+}
+
+// writable makes the report's folder, so that one that cannot be is known before
+// anything is announced.
+func writable(dir string) error {
+	err := os.MkdirAll(dir, 0o755)
+	if err == nil {
+		err = os.NewSyscallError("access "+dir, unix.Access(dir, unix.W_OK|unix.X_OK))
+	}
+	if err != nil {
+		return usagef("cannot write a report to %s: %v; name another folder with --report-dir", dir, err)
+	}
+	return nil
+}
+
+// count is a number of things in words.
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // interrupts gives a context that ends with the first signal that asks us to

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -37,6 +39,9 @@ func (a *app) serve() *cobra.Command {
 			}
 			if listen == "" || len(workers) == 0 {
 				return usagef("serve needs --config FILE, or --listen ADDR and at least one --worker URL; give one of the two")
+			}
+			if err := address("--listen", listen); err != nil {
+				return err
 			}
 			file, err := temporary(listen, policy, idle, workers, models)
 			if err != nil {
@@ -81,9 +86,15 @@ func (a *app) serving(file string, ours bool) error {
 	}()
 	err := serve.Run(ctx, file, reload, slog.New(slog.NewTextHandler(a.err, nil)))
 	var bad *serve.FileError
+	var taken *net.OpError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &taken) && taken.Op == "listen":
+		if ours {
+			return usagef("serve: --listen: %v; choose a free address of this machine, such as 127.0.0.1:8080", taken)
+		}
+		return usagef("%v", err)
 	case errors.As(err, &bad):
 		if ours {
 			return usagef("serve: %s", bad.Problem)
@@ -91,6 +102,29 @@ func (a *app) serving(file string, ours bool) error {
 		return usagef("%v", bad)
 	}
 	return &harnessError{err, report.ExitFailure}
+}
+
+// address refuses what is no HOST:PORT.
+func address(flag, text string) error {
+	_, port, err := net.SplitHostPort(text)
+	if err == nil {
+		if _, bad := strconv.ParseUint(port, 10, 16); bad != nil {
+			err = fmt.Errorf("port %q is not a number from 0 to 65535", port)
+		}
+	}
+	if err != nil {
+		return usagef("%s is %q: %v; write HOST:PORT, such as 127.0.0.1:8080", flag, text, reason(err))
+	}
+	return nil
+}
+
+// reason is an error without the address that it is about.
+func reason(err error) string {
+	var a *net.AddrError
+	if errors.As(err, &a) {
+		return a.Err
+	}
+	return err.Error()
 }
 
 // temporary writes the flags as the configuration file that the router reads. It

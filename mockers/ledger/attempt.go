@@ -44,12 +44,14 @@ type Attempt struct {
 	Body        []byte              `json:"body,omitempty"` // kept only up to KeepBody bytes
 	BodySHA256  string              `json:"bodySHA256"`
 	BodyBytes   int64               `json:"bodyBytes"`
+	ValueSHA256 string              `json:"valueSHA256,omitempty"` // of the body's JSON value, for bodies that are not kept
 	Model       string              `json:"model"`
 	Stream      bool                `json:"stream"`
 	Fault       string              `json:"fault,omitempty"` // the fault in force when it arrived
 	Status      int                 `json:"status"`          // 0 while no headers were sent
 	Arrived     time.Duration       `json:"arrived"`
 	HeadersAt   time.Duration       `json:"headersAt"`
+	SentHeader  map[string][]string `json:"sentHeader,omitempty"` // of the response
 	Events      []time.Duration     `json:"events,omitempty"`     // when each SSE event was written, [DONE] included
 	BytesSent   int64               `json:"bytesSent"`            // of the response body
 	SentSHA256  string              `json:"sentSHA256,omitempty"` // of the response body sent, set at the end

@@ -29,6 +29,11 @@ func (e *Entry) HeadersAt(status int, at time.Duration) {
 	})
 }
 
+// SentHeader records the response headers; the ledger takes the map over.
+func (e *Entry) SentHeader(h map[string][]string) {
+	e.update(func(a *Attempt) { a.SentHeader = h })
+}
+
 // Event records one server-sent event, written now.
 func (e *Entry) Event() { e.EventAt(e.ledger.Now(), 0) }
 

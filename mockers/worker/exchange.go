@@ -128,7 +128,13 @@ func (x *exchange) answer(status int, body []byte, cut int) bool {
 		body = body[n:]
 	}
 	if rest != nil {
-		if !x.mayFinish() || !x.write(rest) {
+		if !x.mayFinish() {
+			return false
+		}
+		if x.plan.isCut() {
+			return x.reset()
+		}
+		if !x.write(rest) {
 			return false
 		}
 		x.entry.Sent(len(rest))
@@ -156,6 +162,7 @@ func (x *exchange) write(b []byte) bool {
 func (x *exchange) sentHeaders(status int, at time.Duration) {
 	if !x.headers {
 		x.headers = true
+		x.entry.SentHeader(x.rw.Header().Clone())
 		x.entry.HeadersAt(status, at)
 	}
 }

@@ -100,6 +100,8 @@ func (w *Worker) record(rw http.ResponseWriter, r *http.Request, l *life) *excha
 	a.BodySHA256 = hex.EncodeToString(digest[:])
 	if len(body) <= ledger.KeepBody {
 		a.Body = body
+	} else {
+		a.ValueSHA256 = ledger.ValueSHA256(body)
 	}
 	switch {
 	case err != nil:

@@ -90,10 +90,11 @@ func (h *Handle) Release() { h.update(func() { h.released = true }) }
 // may write as many at once as Advance has been called so far.
 func (h *Handle) Advance() { h.update(func() { h.steps++ }) }
 
-// Reset breaks the connection of every attempt that waits for an Advance, and
-// of those that come to wait for one later. What Advance has let out is written
-// first, so the break comes behind exactly that event.
-func (h *Handle) Reset() { h.update(func() { h.doomed, h.free = true, true }) }
+// Reset breaks the connection of every attempt that waits for an Advance or for
+// the release of its second half, and of those that come to wait for one later.
+// What Advance has let out is written first, so the break comes behind exactly
+// that event.
+func (h *Handle) Reset() { h.update(func() { h.doomed, h.free, h.released = true, true, true }) }
 
 // Finish lifts every hold for good: headers, ends, steps and hung attempts.
 func (h *Handle) Finish() { h.update(func() { h.released, h.free = true, true }) }
@@ -130,6 +131,13 @@ func (h *Handle) isDoomed(n int) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.doomed && n >= h.steps
+}
+
+// isCut says that the second half of an answer is not to be written but broken off.
+func (h *Handle) isCut() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.doomed
 }
 
 // mayLetGo says whether a hung attempt may end.

@@ -25,11 +25,19 @@ type failure struct {
 	name  string
 	plan  bench.Plan
 	leave bool // the client leaves before headers
+	rare  bool // counted over all shapes together instead of in each
 }
 
 func status(code int) failure {
 	return failure{name: fmt.Sprintf("status %d", code),
 		plan: bench.Plan{Fault: &bench.Fault{Kind: worker.Status, Status: code, RetryAfter: 1}}}
+}
+
+// rare is a status that is judged with fewer requests.
+func rare(code int) failure {
+	f := status(code)
+	f.rare = true
+	return f
 }
 
 func broken(name string, close bool) failure {
@@ -42,15 +50,26 @@ func broken(name string, close bool) failure {
 func failed(name, how string, failures ...failure) bench.Case {
 	shapes := bench.FreshShapes()
 	plan, alpha := replan(len(shapes) * len(failures))
+	times := func(f failure) int {
+		if f.rare {
+			return plan.N
+		}
+		return plan.N * len(shapes)
+	}
 	return bench.Case{
 		ID:          "AFF-004/" + name,
 		Stimulus:    "new sessions whose first turn " + how + ", on both endpoints, streaming or not; then a second turn",
 		Requirement: "the second turns are placed like new, not on the worker that failed",
 		Alone:       true, Cost: time.Duration(len(failures)) * 700 * time.Millisecond,
 		Drive: func(ctx context.Context, r *bench.Run) error {
+			n := 0
 			for i := range plan.N * len(shapes) * len(failures) {
 				f, shape := failures[i/len(shapes)%len(failures)], shapes[i%len(shapes)]
-				id := r.SessionID(i)
+				if f.rare && i/len(shapes)/len(failures)%len(shapes) != i%len(shapes) {
+					continue // one shape a round, each in its turn
+				}
+				n++
+				id := r.SessionID(n)
 				fail(ctx, r, f, bench.Req{Session: id, Tokens: 1, Phase: f.name}.In(shape))
 				// A few keyless requests keep a strict rotation from falling into step.
 				for range r.Rand().IntN(3) {
@@ -63,7 +82,11 @@ func failed(name, how string, failures ...failure) bench.Case {
 		Judge: func(h *history.History) judge.Finding {
 			var all []judge.Judge
 			for _, f := range failures {
-				all = append(all, judge.Unserved(plan.N*len(shapes), f.name), judge.Replaced(judge.ByShape, plan.N*3/4, alpha,
+				cell := judge.ByShape
+				if f.rare {
+					cell = judge.ByPhase
+				}
+				all = append(all, judge.Unserved(times(f), f.name), judge.Replaced(cell, plan.N*3/4, alpha,
 					f.name, "after "+f.name, "between", "a session whose first turn failed ("+f.name+") to be placed like a new one"))
 			}
 			return judge.All(all...)(h)
@@ -86,7 +109,7 @@ func fail(ctx context.Context, r *bench.Run, f failure, q bench.Req) {
 
 // AFF004Left: the client leaves before headers.
 func (Cases) AFF004Left() bench.Case {
-	c := failed("client-left", "is left by its client before headers", failure{"client left", bench.Plan{HoldHeaders: true}, true})
+	c := failed("client-left", "is left by its client before headers", failure{name: "client left", plan: bench.Plan{HoldHeaders: true}, leave: true})
 	// A router that does not notice sees the first turn succeed in the end.
 	c.Claims = []string{"streaming.cancel"}
 	return c
@@ -94,7 +117,7 @@ func (Cases) AFF004Left() bench.Case {
 
 // AFF004ClientError: the request is at fault.
 func (Cases) AFF004ClientError() bench.Case {
-	return failed("client-error", "is answered 400 or 404", status(400), status(404))
+	return failed("client-error", "is answered 400, 404, 401, 403 or 422", status(400), status(404), rare(401), rare(403), rare(422))
 }
 
 // AFF004Overload: the worker is full.
@@ -104,7 +127,7 @@ func (Cases) AFF004Overload() bench.Case {
 
 // AFF004ServerError: the worker fails.
 func (Cases) AFF004ServerError() bench.Case {
-	return failed("server-error", "is answered 500", status(500))
+	return failed("server-error", "is answered 500, 502 or 504", status(500), rare(502), rare(504))
 }
 
 // AFF004Reset: the connection breaks before headers, at every worker that is tried.
@@ -198,16 +221,18 @@ func (Cases) AFF008Overload() bench.Case {
 	const sessions = 12
 	return bench.Case{
 		ID:          "AFF-008/overload",
-		Stimulus:    "bound sessions whose worker answers 429 or 503 to one turn, in every shape, then not",
+		Stimulus:    "bound sessions whose worker answers 429 or 503 to four turns in a row, in every shape, then not",
 		Requirement: "the answer is passed on from that worker alone, and the session stays there",
 		Alone:       true,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for s := range sessions {
 				id, shape := r.SessionID(s), bench.ShapeOf(r.Rand(), bench.Shapes())
 				r.Do(ctx, bench.Req{Session: id, Phase: "bound"}.In(shape(0)))
-				q := bench.Req{Key: r.Key(), Session: id, Turn: 1, Phase: "overload"}.In(shape(1))
-				r.Plan(q.Key, status([]int{429, 503}[s%2]).plan)
-				r.Do(ctx, q)
+				for range 4 {
+					q := bench.Req{Key: r.Key(), Session: id, Turn: 1, Phase: "overload"}.In(shape(1))
+					r.Plan(q.Key, status([]int{429, 503}[s%2]).plan)
+					r.Do(ctx, q)
+				}
 				r.Do(ctx, bench.Req{Session: id, Turn: 2, Phase: "bound"}.In(shape(2)))
 				r.Do(ctx, bench.Req{Session: id, Turn: 3, Phase: "bound"}.In(shape(3)))
 			}

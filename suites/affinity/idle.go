@@ -67,7 +67,7 @@ func (Cases) AFF007InFlight() bench.Case {
 	const sessions = 24
 	return bench.Case{
 		ID:          "AFF-007/in-flight",
-		Stimulus:    "sessions with a request that runs for one and a half idle times, a turn just before its end and one just after",
+		Stimulus:    "sessions with a request that runs for one and a half idle times, a short turn at its beginning, one just before its end and one just after",
 		Requirement: "all are at one worker",
 		Variant:     shortTTL, Cost: 4 * time.Second, Limit: time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {
@@ -78,6 +78,8 @@ func (Cases) AFF007InFlight() bench.Case {
 				h := r.Plan(q.Key, bench.Plan{HoldFinish: true})
 				long := r.Start(ctx, q)
 				r.Arrived(ctx, q.Key, 2*time.Second)
+				// A short turn beside it ends, and must not end the hold.
+				r.Do(ctx, bench.Req{Session: id, Turn: 1, Tokens: 1}.In(bench.Shapes()[(s+5)%8]))
 				r.Pause(ctx, r.IdleTTL()*3/2)
 				if s%2 == 0 {
 					r.Do(ctx, bench.Req{Session: id, Turn: 2}.In(bench.Shapes()[(s+1)%8]))
@@ -88,6 +90,6 @@ func (Cases) AFF007InFlight() bench.Case {
 			})
 			return nil
 		},
-		Judge: judge.All(judge.Served(2*sessions), judge.Sticks(sessions), judge.Placed(placed(sessions))),
+		Judge: judge.All(judge.Served(3*sessions), judge.Sticks(sessions), judge.Placed(placed(sessions))),
 	}
 }

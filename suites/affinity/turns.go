@@ -3,7 +3,6 @@ package affinity
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/routeproof/routeproof/suites/bench"
@@ -14,12 +13,13 @@ import (
 // Cases are the cases of area AFF.
 type Cases struct{}
 
-// AFF001Turns: conversations whose turns walk through every shape in different orders.
+// AFF001Turns: conversations whose turns walk through every shape in different
+// orders; a few of them are long.
 func (Cases) AFF001Turns() bench.Case {
-	const sessions, turns = 64, 12
+	const sessions, turns, long, longTurns = 64, 12, 4, 60
 	return bench.Case{
 		ID:          "AFF-001/turns",
-		Stimulus:    "64 sessions of 12 turns each, every turn in another shape, eight sessions at a time; the header's name now and then in lower case",
+		Stimulus:    "60 sessions of 12 turns and 4 of 60, every turn in another shape, eight sessions at a time; the header's name now and then in lower case",
 		Requirement: "each session's turns are all at one worker, and not every session's at the same",
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			shapes := make([]func(int) bench.Shape, sessions)
@@ -27,7 +27,11 @@ func (Cases) AFF001Turns() bench.Case {
 				shapes[s] = bench.ShapeOf(r.Rand(), bench.Shapes())
 			}
 			r.Parallel(sessions, 8, func(s int) {
-				for t := range turns {
+				n := turns
+				if s < long {
+					n = longTurns
+				}
+				for t := range n {
 					r.Do(ctx, bench.Req{Session: r.SessionID(s), Turn: t, Lower: t%4 == 1}.In(shapes[s](t)))
 					if t%3 == 2 { // keyless requests between turns must not disturb them
 						r.Do(ctx, bench.Req{Phase: "keyless"}.In(shapes[s](t)))
@@ -97,74 +101,31 @@ func (Cases) AFF001Overlap() bench.Case {
 	}
 }
 
-// AFF002Distinct: pairs of ids that a careless comparison takes for one. The
-// pairs are sent in a seeded order, lest a strict rotation put partners together.
-func (Cases) AFF002Distinct() bench.Case {
-	kinds := map[string]func(id string) (string, string){
-		"case": func(id string) (string, string) { return id + "-abc", id + "-ABC" },
-		"last byte of 256": func(id string) (string, string) {
-			long := id + strings.Repeat("x", 255-len(id))
-			return long + "0", long + "1"
-		},
-		"first byte":    func(id string) (string, string) { return "0" + id, "1" + id },
-		"byte 65":       func(id string) (string, string) { p := id + strings.Repeat("y", 64-len(id)); return p + "0", p + "1" },
-		"a longer one":  func(id string) (string, string) { return id, id + "0" },
-		"percent signs": func(id string) (string, string) { return id + "%41", id + "A" },
-		"dots":          func(id string) (string, string) { return id + ".1", id + "_1" },
-	}
-	names := []string{"case", "last byte of 256", "first byte", "byte 65", "a longer one", "percent signs", "dots"}
-	// All pairs of one kind on one worker each, for seven kinds, by chance.
-	pairs := stats.Must(stats.AllSame(1e-6/float64(len(names)), bench.DefaultWorkers))
-	return bench.Case{
-		ID:          "AFF-002/distinct-ids",
-		Stimulus:    "pairs of session ids that differ in case, in one byte at either end or in the middle, in length, in punctuation",
-		Requirement: "of each kind some pair lies on two workers, and the sessions lie over the fleet",
-		Drive: func(ctx context.Context, r *bench.Run) error {
-			type one struct {
-				kind, id string
-				pair     int
-			}
-			var all []one
-			for k, name := range names {
-				for p := range pairs {
-					a, b := kinds[name](r.SessionID(k*pairs + p))
-					all = append(all, one{name, a, p}, one{name, b, p})
-				}
-			}
-			r.Rand().Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-			for i, o := range all {
-				r.Do(ctx, bench.Req{Session: o.id, Turn: o.pair, Phase: o.kind}.In(bench.Shapes()[i%8]))
-			}
-			return nil
-		},
-		Judge: judge.All(
-			judge.Served(2*pairs*len(names)),
-			judge.Placed(placed(2*pairs*len(names))),
-			judge.Apart(pairs, names...)),
-	}
-}
-
 // AFF003Together: first turns that arrive at once.
 func (Cases) AFF003Together() bench.Case {
-	const sessions, width = 30, 20
+	const sessions, slow, width = 30, 2, 20
 	return bench.Case{
 		ID:          "AFF-003/together",
-		Stimulus:    "20 first turns at once in each of 30 new sessions, in every shape",
+		Stimulus:    "20 first turns at once in each of 32 new sessions, two of which are answered only after a second, in every shape",
 		Requirement: "all first turns of a session reach one worker",
-		Cost:        1500e6,
+		Cost:        2500 * time.Millisecond,
 		Drive: func(ctx context.Context, r *bench.Run) error {
-			for s := range sessions {
+			r.Parallel(sessions+slow, 1+slow, func(s int) {
+				// Answers take a moment, so that all first turns are in flight together.
+				wait := 20 * time.Millisecond
+				if s < slow {
+					wait = time.Second
+				}
 				qs := make([]bench.Req, width)
 				for i := range qs {
 					key := r.Key()
-					// Answers take a moment, so that all first turns are in flight together.
-					r.Plan(key, bench.Plan{TTFT: 20 * time.Millisecond})
+					r.Plan(key, bench.Plan{TTFT: wait})
 					qs[i] = bench.Req{Key: key, Session: r.SessionID(s), Tokens: 1}.In(bench.Shapes()[i%8])
 				}
 				r.Together(ctx, qs)
-			}
+			})
 			return nil
 		},
-		Judge: judge.All(judge.Served(sessions*width), judge.Sticks(sessions), judge.Placed(placed(sessions))),
+		Judge: judge.All(judge.Served((sessions+slow)*width), judge.Sticks(sessions+slow), judge.Placed(placed(sessions+slow))),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"sync"
 	"time"
@@ -89,13 +90,23 @@ func (p *Pending) Ended() <-chan struct{} { return p.done }
 // AwaitEvents blocks until the client has seen n events, the request has ended,
 // or max has passed; it says whether n were seen.
 func (p *Pending) AwaitEvents(ctx context.Context, n int, max time.Duration) bool {
+	return p.await(ctx, max, func(r *history.Request) bool { return len(r.Events) >= n })
+}
+
+// AwaitHeaders blocks until the client has the answer's headers, the request has
+// ended, or max has passed; it says whether there are any.
+func (p *Pending) AwaitHeaders(ctx context.Context, max time.Duration) bool {
+	return p.await(ctx, max, func(r *history.Request) bool { return r.Status != 0 })
+}
+
+func (p *Pending) await(ctx context.Context, max time.Duration, holds func(*history.Request) bool) bool {
 	ctx, stop := context.WithTimeout(ctx, max)
 	defer stop()
 	for {
 		p.mu.Lock()
-		seen, changed := len(p.req.Events), p.changed
+		seen, changed := holds(&p.req), p.changed
 		p.mu.Unlock()
-		if seen >= n {
+		if seen {
 			return true
 		}
 		select {
@@ -103,7 +114,7 @@ func (p *Pending) AwaitEvents(ctx context.Context, n int, max time.Duration) boo
 		case <-p.done:
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			return len(p.req.Events) >= n
+			return holds(&p.req)
 		case <-ctx.Done():
 			return false
 		}
@@ -145,6 +156,8 @@ func (c *client) start(ctx context.Context, q Req, ended func(history.End)) (*Pe
 	}
 	if len(body) <= ledger.KeepBody {
 		p.req.SentBody = body
+	} else {
+		p.req.SentValue = ledger.ValueSHA256(body)
 	}
 	go func() {
 		defer close(p.done)
@@ -154,7 +167,7 @@ func (c *client) start(ctx context.Context, q Req, ended func(history.End)) (*Pe
 			tr = newTransport()
 			defer tr.CloseIdleConnections()
 		}
-		end, cause := p.run(c.now, tr, hr)
+		end, cause := p.run(c.now, tr, hr, body)
 		p.update(func(r *history.Request) {
 			r.Ended, r.End = c.now(), end
 			if end != history.Complete && ctx.Err() != nil {
@@ -178,8 +191,23 @@ func (c *client) start(ctx context.Context, q Req, ended func(history.End)) (*Pe
 }
 
 // run makes the round trip and reads the answer.
-func (p *Pending) run(now func() time.Duration, tr *http.Transport, hr *http.Request) (history.End, error) {
-	resp, err := tr.RoundTrip(hr)
+func (p *Pending) run(now func() time.Duration, tr *http.Transport, hr *http.Request, body []byte) (history.End, error) {
+	var reused bool
+	traced := hr.WithContext(httptrace.WithClientTrace(hr.Context(), &httptrace.ClientTrace{
+		GotConn: func(i httptrace.GotConnInfo) { reused = i.Reused },
+	}))
+	resp, err := tr.RoundTrip(traced)
+	if err != nil && reused && hr.Context().Err() == nil {
+		// A server may close an idle connection at any time, also as a request is on
+		// its way; a client then sends it again over a fresh one (RFC 9112, 9.3.1). If
+		// it had been taken after all, the ledger shows two dispatches.
+		p.update(func(r *history.Request) { r.Resent = true })
+		fresh := newTransport()
+		defer fresh.CloseIdleConnections()
+		again := hr.Clone(hr.Context())
+		again.Body = io.NopCloser(bytes.NewReader(body))
+		resp, err = fresh.RoundTrip(again)
+	}
 	if err != nil {
 		if strings.Contains(err.Error(), "malformed") || strings.Contains(err.Error(), "exceeded") {
 			return history.Malformed, err
@@ -191,7 +219,7 @@ func (p *Pending) run(now func() time.Duration, tr *http.Transport, hr *http.Req
 		r.HeadersAt, r.Status, r.Header = now(), resp.StatusCode, resp.Header
 	})
 	sum := sha256.New()
-	body := &tee{r: resp.Body, each: func(b []byte) {
+	in := &tee{r: resp.Body, each: func(b []byte) {
 		sum.Write(b)
 		p.mu.Lock()
 		p.req.BodyBytes += int64(len(b))
@@ -201,9 +229,9 @@ func (p *Pending) run(now func() time.Duration, tr *http.Transport, hr *http.Req
 		p.mu.Unlock()
 	}}
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		err = p.events(now, body)
+		err = p.events(now, in)
 	} else {
-		_, err = io.Copy(io.Discard, body)
+		_, err = io.Copy(io.Discard, in)
 	}
 	p.update(func(r *history.Request) { r.BodySHA256 = hex.EncodeToString(sum.Sum(nil)) })
 	switch {

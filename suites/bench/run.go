@@ -79,6 +79,12 @@ func (r *Run) Workers() []string { return slices.Clone(r.bench.wired) }
 // Sessions says whether the target knows sessions at all.
 func (r *Run) Sessions() bool { return r.bench.session.Kind != target.KindNone }
 
+// CookieFree says whether a cookie in a request is nobody's session.
+func (r *Run) CookieFree() bool { return r.bench.env.Manifest.Session.Carrier.Cookie == "" }
+
+// Plain says whether session ids may hold only what a cookie's value may.
+func (r *Run) Plain() bool { return !r.CookieFree() }
+
 // SessionID makes an id that no other case uses.
 func (r *Run) SessionID(i int) string { return fmt.Sprintf("s-%s-%d", r.prefix, i) }
 
@@ -105,8 +111,18 @@ func (r *Run) Plan(key string, p Plan) *Handle {
 	return h
 }
 
+// Direct sends a request straight to a worker: the control beside what goes
+// through the target.
+func (r *Run) Direct(ctx context.Context, worker string, q Req) history.Request {
+	past := *r.client
+	past.base = r.bench.fleet.Worker(worker).URL()
+	return r.startOn(ctx, &past, q).Wait()
+}
+
 // Start sends a request and comes back at once.
-func (r *Run) Start(ctx context.Context, q Req) *Pending {
+func (r *Run) Start(ctx context.Context, q Req) *Pending { return r.startOn(ctx, r.client, q) }
+
+func (r *Run) startOn(ctx context.Context, c *client, q Req) *Pending {
 	if q.Key == "" {
 		q.Key = r.Key()
 	}
@@ -125,7 +141,7 @@ func (r *Run) Start(ctx context.Context, q Req) *Pending {
 	if q.Deadline == 0 {
 		q.Deadline = RequestDeadline
 	}
-	p, err := r.client.start(ctx, q, r.tally)
+	p, err := c.start(ctx, q, r.tally)
 	if err != nil {
 		r.Fail(err)
 		p = &Pending{cancel: func() {}, done: make(chan struct{}), changed: make(chan struct{})}

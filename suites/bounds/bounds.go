@@ -48,12 +48,12 @@ func (Cases) BND002Prompts() bench.Case {
 	const size = 1 << 20
 	return bench.Case{
 		ID:          "BND-002/large-prompt",
-		Stimulus:    "prompts of 1 MiB in every shape, keyless and in a session",
+		Stimulus:    "prompts of 1 MiB in every shape, with and without a Content-Length, keyless and in a session",
 		Requirement: "each reaches a worker whole and is answered",
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			prompt := strings.Repeat("tokens and ", size/len("tokens and ")+1)
 			for i, s := range bench.Shapes() {
-				q := bench.Req{Prompt: prompt, Phase: "large"}.In(s)
+				q := bench.Req{Prompt: prompt, Phase: "large", Chunked: i%2 == 1}.In(s)
 				if i%3 == 1 {
 					q.Session = r.SessionID(i)
 				}

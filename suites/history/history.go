@@ -56,6 +56,8 @@ type Request struct {
 	SentBody       []byte              `json:"sentBody,omitempty"` // kept up to ledger.KeepBody
 	SentBodySHA256 string              `json:"sentBodySHA256"`
 	SentBodyBytes  int64               `json:"sentBodyBytes"`
+	SentValue      string              `json:"sentValue,omitempty"` // digest of the body's JSON value, for bodies that are not kept
+	Resent         bool                `json:"resent,omitempty"`    // the kept-alive connection had been closed; sent again over a fresh one
 
 	Sent      time.Duration `json:"sent"`
 	HeadersAt time.Duration `json:"headersAt"`

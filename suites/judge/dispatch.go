@@ -49,6 +49,31 @@ func Dispatches(min, max int, phases ...string) Judge {
 	}
 }
 
+// Once requires that each key of the phases was dispatched as often as it was
+// sent (requests may share one), and that no more than a quarter as many requests
+// came to the workers without any known key: shadows of what was sent.
+func Once(phases ...string) Judge {
+	return func(h *history.History) Finding {
+		var g group
+		at := attempts(h)
+		sent := map[string]int{}
+		rs := In(h, phases...)
+		for _, r := range rs {
+			sent[r.Key]++
+		}
+		for _, r := range rs {
+			if n := len(at[r.Key]); sent[r.Key] > 0 && n != sent[r.Key] {
+				g.add(fmt.Sprintf("%d dispatches of what was sent %d times (%s, %s)", sent[r.Key], sent[r.Key], phaseName(r), how(r)), fmt.Sprint(n), r.Key)
+				sent[r.Key] = 0 // once is enough
+			}
+		}
+		if 4*h.Foreign > len(h.Requests) {
+			g.add("only what clients sent at the workers", fmt.Sprintf("%d requests without a client's key, beside %d that clients sent", h.Foreign, len(h.Requests)))
+		}
+		return g.orDoubt(len(rs) > 0, noneSent, phases)
+	}
+}
+
 // Reached finds no violation: it says that a case has not seen what it is about
 // unless at least min requests of the phases reached a worker.
 func Reached(min int, phases ...string) Judge {

@@ -115,3 +115,28 @@ func TestExhaustedWants503WithRetryAfterAndNoDispatch(t *testing.T) {
 		trial{"nothing was sent", nil, doubt + "0 of at least 2"},
 	)
 }
+
+func TestOnceCountsWhatWasSentAgainstWhatWasDispatched(t *testing.T) {
+	same := func(key string) opt { return func(q *told) { q.Key = key; q.last().Key = key } }
+	try(t, judge.Once("work"),
+		trial{"one each", func(h *story) { h.ask("w0", in("work")); h.ask("w1", in("work")) }, ""},
+		trial{"one twice", func(h *story) { h.ask("w0", in("work")); h.ask("w1 w1", in("work")) }, violated + "expected 1 dispatches of what was sent 1 times"},
+		trial{"one never", func(h *story) { h.ask("w0", in("work")); h.ask("", in("work")) }, violated + "observed 0"},
+		trial{"two equal ones, dispatched twice", func(h *story) {
+			h.ask("w0", in("work"), same("k"))
+			h.ask("w1", in("work"), same("k"))
+		}, ""},
+		trial{"two equal ones that shared a dispatch", func(h *story) {
+			h.ask("w0", in("work"), same("k"))
+			h.ask("", in("work"), func(q *told) { q.Key = "k" })
+		}, violated + "expected 2 dispatches of what was sent 2 times"},
+		trial{"a shadow of every request", func(h *story) { h.ask("w0", in("work")); h.Foreign = 1 }, violated + "without a client's key"},
+		trial{"a probe now and then", func(h *story) {
+			for range 8 {
+				h.ask("w0", in("work"))
+			}
+			h.Foreign = 1
+		}, ""},
+		trial{"nothing was sent", nil, doubt + "work"},
+	)
+}

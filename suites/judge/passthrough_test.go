@@ -88,27 +88,27 @@ func TestABodyTooLargeToKeepIsComparedByItsDigest(t *testing.T) {
 }
 
 func TestResponseKeptComparesStatusHeadersAndBytes(t *testing.T) {
-	headers := func(_ *history.Request, status int) map[string]string {
-		if status == 503 {
-			return map[string]string{"Retry-After": "7"}
-		}
-		return map[string]string{"X-Mock-Worker": "w"}
+	sent := func(name, value string) opt {
+		return func(q *told) { q.last().SentHeader = map[string][]string{name: {value}} }
 	}
-	try(t, judge.ResponseKept(2, headers),
+	got := func(name string, values ...string) opt {
+		return func(q *told) { q.Header = map[string][]string{name: values} }
+	}
+	try(t, judge.ResponseKept(2),
 		trial{"kept", func(h *story) {
 			h.ask("w0")
-			h.ask("w0", status(503), func(q *told) { q.Header = map[string][]string{"retry-after": {"7"}} })
+			h.ask("w0", status(503), sent("Retry-After", "7"), got("retry-after", "7"))
 		}, ""},
 		trial{"the last of several attempts is what counts", func(h *story) { h.ask("w1 w0"); h.ask("w0") }, ""},
 		trial{"another status", func(h *story) { h.ask("w0"); h.ask("w0", answered(502)) }, violated + "status 200 at the client"},
 		trial{"a success made of an error", func(h *story) { h.ask("w0"); h.ask("w0", status(503), answered(200)) }, violated + "status 503"},
 		trial{"cut off", func(h *story) { h.ask("w0"); h.ask("w0", ended(history.Truncated)) }, violated + "truncated"},
 		trial{"other bytes", func(h *story) { h.ask("w0"); h.ask("w0", func(q *told) { q.BodySHA256 = "page" }) }, violated + "24 bytes that differ"},
-		trial{"a header lost", func(h *story) { h.ask("w0"); h.ask("w0", status(503)) }, violated + "Retry-After: 7"},
-		trial{"a header changed", func(h *story) {
-			h.ask("w0")
-			h.ask("w0", func(q *told) { q.Header = map[string][]string{"X-Mock-Worker": {"router"}} })
-		}, violated + `"router"`},
+		trial{"a header lost", func(h *story) { h.ask("w0"); h.ask("w0", status(503), sent("Retry-After", "7")) }, violated + "Retry-After: 7"},
+		trial{"a header changed", func(h *story) { h.ask("w0"); h.ask("w0", sent("X-A", "worker"), got("X-A", "router")) }, violated + `"router"`},
+		trial{"a header with something appended", func(h *story) { h.ask("w0"); h.ask("w0", sent("X-A", "1"), got("X-A", "1", "2")) }, violated + `"1, 2"`},
+		trial{"a header that a proxy owns", func(h *story) { h.ask("w0"); h.ask("w0", sent("Connection", "close")) }, ""},
+		trial{"a header added", func(h *story) { h.ask("w0"); h.ask("w0", got("Via", "router")) }, ""},
 		trial{"no worker answered, so nothing can be kept", func(h *story) { h.ask("w0"); h.ask("", answered(503)) }, doubt + "1 of 2"},
 		trial{"the worker broke off before it answered", func(h *story) {
 			h.ask("w0")
@@ -152,6 +152,16 @@ func TestBodyWholeWantsThePromptsBytesAtTheWorker(t *testing.T) {
 	try(t, judge.BodyWhole(1000, "large"),
 		trial{"whole", func(h *story) { h.ask("w0", in("large"), got(1000)) }, ""},
 		trial{"cut", func(h *story) { h.ask("w0", in("large"), got(1000)); h.ask("w0", in("large"), got(999)) }, violated + "999 bytes"},
+		trial{"another value of the same length", func(h *story) {
+			h.ask("w0", in("large"), got(1000), func(q *told) {
+				q.last().BodySHA256, q.SentValue, q.last().ValueSHA256 = "other", "v1", "v2"
+			})
+		}, violated + "another value"},
+		trial{"the same value in other bytes", func(h *story) {
+			h.ask("w0", in("large"), got(1000), func(q *told) {
+				q.last().BodySHA256, q.SentValue, q.last().ValueSHA256 = "other", "v1", "v1"
+			})
+		}, ""},
 		trial{"never there", func(h *story) { h.ask("", in("large"), answered(413)) }, doubt + "no request of [large] reached"},
 		trial{"nothing was sent", nil, doubt + "no request"},
 	)

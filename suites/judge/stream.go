@@ -42,29 +42,23 @@ func Prompt(max time.Duration, min int, phases ...string) Judge {
 	}
 }
 
-// Spaced requires, per stream of the phases, at least three quarters of the
+// Spaced requires, per stream of the phase routed, at least three quarters of the
 // events to reach the client before the worker sends the next one. An event that
 // the worker itself followed up in less than half of apart decides nothing: the
-// machine had stalled it.
-func Spaced(apart time.Duration, min int, phases ...string) Judge {
+// machine had stalled it. Where streams of the phase direct, which pass no router,
+// lag in one event of ten, the machine is too busy to tell.
+func Spaced(apart time.Duration, min int, direct, routed string) Judge {
 	return func(h *history.History) Finding {
 		var g group
 		at := attempts(h)
-		judged := 0
-		for _, r := range In(h, phases...) {
-			a := last(at[r.Key])
-			if a == nil {
+		judged, busy := 0, ""
+		for _, r := range In(h, direct, routed) {
+			late, n := lag(r, last(at[r.Key]), apart)
+			if r.Phase == direct {
+				if 10*late >= n {
+					busy = fmt.Sprintf("%d of %d events came late straight from the worker: this machine is too busy to judge spacing", late, n)
+				}
 				continue
-			}
-			late, n := 0, 0
-			for i := range len(a.Events) - 1 {
-				if a.Events[i+1]-a.Events[i] < apart/2 {
-					continue
-				}
-				n++
-				if i >= len(r.Events) || r.Events[i].At >= a.Events[i+1] {
-					late++
-				}
 			}
 			judged += n
 			if 4*late > n {
@@ -72,8 +66,28 @@ func Spaced(apart time.Duration, min int, phases ...string) Judge {
 					fmt.Sprintf("%d of %d came after it", late, n), r.Key)
 			}
 		}
+		if busy != "" {
+			return Finding{Inconclusive: busy}
+		}
 		return g.orDoubt(judged >= min, "only %d of %d events could be judged", judged, min)
 	}
+}
+
+// lag counts a stream's events that can be judged, and of these the ones that came late.
+func lag(r *history.Request, a *ledger.Attempt, apart time.Duration) (late, n int) {
+	if a == nil {
+		return 0, 0
+	}
+	for i := range len(a.Events) - 1 {
+		if a.Events[i+1]-a.Events[i] < apart/2 {
+			continue
+		}
+		n++
+		if i >= len(r.Events) || r.Events[i].At >= a.Events[i+1] {
+			late++
+		}
+	}
+	return late, n
 }
 
 // Broken requires that no client of the phases saw a whole answer although its

@@ -30,7 +30,7 @@ func TestPromptWantsEachEventInTime(t *testing.T) {
 
 func TestSpacedWantsThreeQuartersOfTheEventsBeforeTheNext(t *testing.T) {
 	// The worker sends 50 ms apart.
-	try(t, judge.Spaced(50*ms, 4),
+	try(t, judge.Spaced(50*ms, 4, "direct", ""),
 		trial{"one by one", func(h *story) { h.ask("w0", streamed(5)) }, ""},
 		trial{"one of four late", func(h *story) { h.ask("w0", streamed(5), late(3, 60*ms)) }, ""},
 		trial{"all in pieces", func(h *story) { h.ask("w0", streamed(5), late(0, 200*ms)) }, violated + "4 of 4 came after it"},
@@ -46,6 +46,14 @@ func TestSpacedWantsThreeQuartersOfTheEventsBeforeTheNext(t *testing.T) {
 				q.Events[1].At = q.last().Events[2] + ms
 			})
 		}, ""},
+		trial{"the machine is too busy", func(h *story) {
+			h.ask("w0", streamed(5), late(0, 200*ms))
+			h.ask("w0", streamed(5), in("direct"), late(3, 60*ms))
+		}, doubt + "too busy"},
+		trial{"a control that keeps its pace excuses nothing", func(h *story) {
+			h.ask("w0", streamed(5), late(0, 200*ms))
+			h.ask("w0", streamed(5), in("direct"))
+		}, violated + "4 of 4"},
 		trial{"too few events", func(h *story) { h.ask("w0", streamed(4)) }, doubt + "3 of 4"},
 		trial{"all events at once decide nothing", func(h *story) {
 			h.ask("w0", streamed(6), func(q *told) {

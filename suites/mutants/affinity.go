@@ -302,6 +302,24 @@ func (Catalogue) AFFStarts() Mutant {
 	}
 }
 
+// AFFUnbindsBroken ends a binding when an answer breaks off.
+func (Catalogue) AFFUnbindsBroken() Mutant {
+	return Mutant{
+		ID: "aff/unbinds-broken", Fault: "an answer that breaks off in its middle ends its session's binding",
+		KilledBy: []string{"AFF-010/broken-answer"},
+		New: with(func(_ *router.Config, p *router.Parts) {
+			gen, inner := generation(p), p.Relay
+			p.Relay = relays(func(w http.ResponseWriter, resp *http.Response) error {
+				err := inner.Relay(w, resp)
+				if err != nil && resp.Request != nil && resp.Request.Context().Err() == nil {
+					gen.Add(1)
+				}
+				return err
+			})
+		}),
+	}
+}
+
 // brief is a lease that is over as soon as it is bound.
 type brief struct{ affinity.Lease }
 

@@ -89,3 +89,25 @@ func (Catalogue) AFFOverloadRetries() Mutant {
 			return d
 		})
 }
+
+// AFFUnbindsErrors ends a binding for a client's fault.
+func (Catalogue) AFFUnbindsErrors() Mutant {
+	return failover("aff/unbinds-on-4xx", "a 4xx to a bound session ends its binding", []string{"AFF-010/client-error"},
+		func(o router.Outcome, d router.Decision) router.Decision {
+			if o.Bound && o.Status/100 == 4 && o.Status != 429 {
+				d.Binding = router.Invalidate
+			}
+			return d
+		})
+}
+
+// AFFUnbindsLeavers ends a binding because a client left.
+func (Catalogue) AFFUnbindsLeavers() Mutant {
+	return failover("aff/unbinds-leavers", "a client that leaves before headers ends its session's binding", []string{"AFF-010/client-left"},
+		func(o router.Outcome, d router.Decision) router.Decision {
+			if o.Bound && o.Failure == router.Cancelled {
+				d.Binding = router.Invalidate
+			}
+			return d
+		})
+}

@@ -164,6 +164,31 @@ func (Catalogue) RTEFirstValue() Mutant {
 	}
 }
 
+// RTERetriesBare forgets a request's headers when it has to ask again.
+func (Catalogue) RTERetriesBare() Mutant {
+	return Mutant{
+		ID: "rte/retries-bare", Fault: "a request that is sent to a second worker has lost its Authorization",
+		KilledBy: []string{"RTE-003/retried"},
+		New: with(func(_ *router.Config, p *router.Parts) {
+			inner := p.Transport
+			var mu sync.Mutex
+			tried := map[string]bool{} // by the requests' own ids
+			p.Transport = sends(func(r *http.Request) (*http.Response, error) {
+				id := r.Header.Get("X-Request-Id")
+				mu.Lock()
+				again := tried[id]
+				tried[id] = true
+				mu.Unlock()
+				if again {
+					r = r.Clone(r.Context())
+					r.Header.Del("Authorization")
+				}
+				return inner.RoundTrip(r)
+			})
+		}),
+	}
+}
+
 // RTEErrorPage replaces error bodies.
 func (Catalogue) RTEErrorPage() Mutant {
 	return Mutant{

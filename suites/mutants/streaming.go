@@ -177,7 +177,7 @@ func (d drains) Close() error {
 func (Catalogue) STRDetachedPrefill() Mutant {
 	return Mutant{
 		ID: "str/detached-prefill", Fault: "a client that leaves before headers is noticed only when the headers come",
-		KilledBy: []string{"STR-004/leave"},
+		KilledBy: []string{"STR-004/leave", "STR-004/leave-retried"},
 		New: with(func(_ *router.Config, p *router.Parts) {
 			inner := p.Transport
 			p.Transport = sends(func(r *http.Request) (*http.Response, error) {

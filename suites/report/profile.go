@@ -119,7 +119,8 @@ func (r *Report) spoiled() string {
 	}
 	for _, p := range r.Problems {
 		if p.Kind != ProblemExpectation { // an expectation is about the comparison, not the target
-			return p.String()
+			why, _ := splitLog(p.String()) // the log stands with the problem
+			return why
 		}
 	}
 	return ""

@@ -8,6 +8,7 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/routeproof/routeproof/suites/judge"
@@ -139,7 +140,17 @@ type Problem struct {
 	Text    string      `json:"text"`    // what is wrong and what to do
 }
 
-func (p Problem) String() string { return fmt.Sprintf("%s: %s: %s", p.Kind, p.Subject, p.Text) }
+// String says it in one sentence, and no word twice: "target: target: target
+// unreachable" is "target unreachable".
+func (p Problem) String() string {
+	s := p.Text
+	for _, before := range []string{p.Subject, string(p.Kind)} {
+		if before != "" && !strings.HasPrefix(s+" ", before+" ") && !strings.HasPrefix(s, before+":") {
+			s = before + ": " + s
+		}
+	}
+	return s
+}
 
 // Seconds is a duration written to JSON as decimal seconds, to the microsecond.
 type Seconds time.Duration

@@ -18,6 +18,9 @@ const (
 // wrapped or cut, and so can be copied.
 var lineLimit = map[string]int{"clause": 3, "wanted": 2, "expected": 4, "observed": 6, "detail": 3, "requests": 2}
 
+// withLog is the same for parts that give way to a target's log.
+var withLog = map[string]int{"expected": 2, "observed": 2, "clause": 2}
+
 // Summary prints what did not go well, each case within one screen, then the
 // problems, the profiles, and what it all came to.
 func (t *Terminal) Summary(r *Report) {
@@ -73,7 +76,9 @@ func rank(l Level) int { return slices.Index([]Level{Must, Should, May}, l) }
 
 func (t *Terminal) block(c *CaseResult) {
 	t.printf("\n%s %s\n", t.verdict(c.Verdict, 0), cut(oneLine(c.Name()+" "+c.Title), t.width()-len(c.Verdict)-1))
-	for _, l := range c.lines() {
+	lines := c.lines()
+	logged := slices.ContainsFunc(lines, func(l labelled) bool { _, log := splitLog(l.text); return log != nil })
+	for _, l := range lines {
 		if l.label == "evidence" {
 			l.text = t.evidence(c)
 		}
@@ -83,12 +88,17 @@ func (t *Terminal) block(c *CaseResult) {
 			t.printf("%s%s\n", label, oneLine(l.text))
 			continue
 		}
+		if less, ok := withLog[l.label]; ok && logged {
+			limit = less
+		}
 		t.part(label, l.text, limit)
 	}
 }
 
-// part prints text behind a label, wrapped, within limit lines.
+// part prints text behind a label, wrapped, within limit lines. A target's log in
+// it follows, its last lines each on a line of its own, beyond the limit.
 func (t *Terminal) part(label, text string, limit int) {
+	text, log := splitLog(text)
 	lines := wrap(strings.TrimSpace(visible(text)), t.width()-len(label))
 	if len(lines) > limit {
 		lines = lines[:limit]
@@ -100,6 +110,13 @@ func (t *Terminal) part(label, text string, limit int) {
 			label = indent
 		}
 		t.printf("%s\n", strings.TrimRight(label+l, " "))
+	}
+	if log == nil {
+		return
+	}
+	t.printf("%s%s\n", indent, logMark)
+	for _, l := range log[max(0, len(log)-logShown):] {
+		t.printf("%s  %s\n", indent, cut(oneLine(l), t.width()-len(indent)-2))
 	}
 }
 

@@ -53,7 +53,14 @@ func TestAFailedCaseFitsOneScreen(t *testing.T) {
 	c.Title, c.Why, c.Expected, c.Observed, c.Detail = long, long, long, long, long
 	c.Keys = strings.Fields(long)
 	c.Expectation = &Expectation{Verdict: Pass, Why: long}
+	withLog := c
+	withLog.Observed = long + "\nlast lines of its log:" + strings.Repeat("\n  "+long, 20)
 	for _, width := range []int{40, 80, 200} {
+		var l bytes.Buffer
+		(&Terminal{W: &l, Width: width}).block(&withLog)
+		if n := strings.Count(strings.Trim(l.String(), "\n"), "\n") + 1; n > 24 {
+			t.Errorf("width %d, with a log: %d lines, want at most 24", width, n)
+		}
 		var b bytes.Buffer
 		(&Terminal{W: &b, Width: width}).block(&c)
 		lines := strings.Split(strings.Trim(b.String(), "\n"), "\n")
@@ -71,6 +78,73 @@ func TestAFailedCaseFitsOneScreen(t *testing.T) {
 			if !strings.Contains(b.String(), part) {
 				t.Errorf("width %d: lacks %q", width, part)
 			}
+		}
+	}
+}
+
+// logged is an error's text as package target writes it, with n lines of log.
+func logged(n int) string {
+	var b strings.Builder
+	b.WriteString("target unreachable: it ended before it was ready; its process ended: exit status 1\nlast lines of its log:")
+	for i := range n {
+		fmt.Fprintf(&b, "\n  line %d of the log, %s", i+1, strings.Repeat("which is long ", 20))
+	}
+	return b.String()
+}
+
+func TestTheEndOfATargetsLogIsShown(t *testing.T) {
+	r := sample()
+	r.Cases = r.Cases[2:4]
+	r.Cases[0].Observed, r.Cases[1].Detail = logged(20), logged(3)+"\nand process 7 was left"
+	r.Problems = []Problem{{ProblemTarget, "target", logged(20)}}
+	r.Conclude([]string{"routing"})
+	var b bytes.Buffer
+	(&Terminal{W: &b, Width: 70}).Summary(r)
+	got := b.String()
+	block, rest, _ := strings.Cut(got, "\nerror ")
+	second, problems, _ := strings.Cut(rest, "\nproblems of the run\n")
+	for what, c := range map[string]struct {
+		text  string
+		lines []int // of the log, first and last
+		head  string
+	}{
+		"a failed case": {block, []int{15, 20}, "  observed  target unreachable: it ended"},
+		"an error":      {second, []int{1, 3}, "and process 7 was left\n            last lines of its log:\n"},
+		"a problem":     {problems, []int{15, 20}, "  target unreachable: it ended"},
+	} {
+		if !strings.Contains(c.text, c.head) {
+			t.Errorf("%s: lacks %q:\n%s", what, c.head, c.text)
+		}
+		for n := 1; n <= 20; n++ {
+			want := n >= c.lines[0] && n <= c.lines[1]
+			if got := strings.Contains(c.text, fmt.Sprintf("\n%s  line %d of the log, which", strings.Repeat(" ", len(c.head)-len(strings.TrimLeft(c.head, " "))), n)) ||
+				strings.Contains(c.text, fmt.Sprintf("              line %d of the log, which", n)); got != want {
+				t.Errorf("%s: line %d is shown: %v\n%s", what, n, got, c.text)
+			}
+		}
+	}
+	if n := strings.Count(problems, "line 20 of the log"); n != 1 {
+		t.Errorf("the log is shown %d times among problems and profiles", n)
+	}
+	for _, l := range strings.Split(got, "\n") {
+		if utf8.RuneCountInString(l) > 70 && !strings.Contains(l, "again") {
+			t.Errorf("wider than 70: %s", l)
+		}
+	}
+}
+
+func TestAProblemSaysNoWordTwice(t *testing.T) {
+	for _, c := range []struct {
+		p    Problem
+		want string
+	}{
+		{Problem{ProblemTarget, "target", "target unreachable: x"}, "target unreachable: x"},
+		{Problem{ProblemTarget, "AFF-001/turns", "target unreachable: x"}, "target: AFF-001/turns: target unreachable: x"},
+		{Problem{ProblemTarget, "target", "the target ended by itself"}, "target: the target ended by itself"},
+		{Problem{ProblemHarness, "shard 1", "crashed"}, "harness: shard 1: crashed"},
+	} {
+		if got := c.p.String(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }

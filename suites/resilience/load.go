@@ -27,6 +27,7 @@ func (Cases) RES005Load() bench.Case {
 		{"left in the middle of an answer", bench.Plan{HoldFinish: true}, false, 0},
 		{"left between events", bench.Plan{Step: true, Events: 20}, true, 1},
 		{"client error", bench.Plan{Fault: &bench.Fault{Kind: worker.Status, Status: 400}}, false, -1},
+		{"client error to a stream", bench.Plan{Fault: &bench.Fault{Kind: worker.Status, Status: 400}}, true, -1},
 	}
 	const sessions, each = 40, 12
 	plan := stats.Must(stats.PlanSpread(bench.DefaultWorkers, 1, 1e-6, 0.5, 0.05, 0.99))

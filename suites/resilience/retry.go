@@ -110,30 +110,24 @@ func mixed(ctx context.Context, r *bench.Run, n int, phase string) {
 	}
 }
 
-// RES003Once: a stream that broke after its client has seen some of it.
+// RES003Once: an answer that broke after its client has seen some of it.
 func (Cases) RES003Once() bench.Case {
 	after := []int{1, 3}
 	return bench.Case{
 		ID:          "RES-003/no-second-dispatch",
-		Stimulus:    "workers that reset a stream after the client has seen 1 or 3 events, keyless and in sessions",
+		Stimulus:    "workers that break off (reset or close) after the client has seen 1 or 3 events, or half of an answer that is not streamed, keyless and in sessions",
 		Requirement: "no worker gets the request again",
 		Alone:       true,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for i, s := range bench.Shapes() {
-				if !s.Stream {
-					continue
-				}
 				for _, n := range after {
 					for _, session := range []string{"", r.SessionID(i*10 + n)} {
-						q := bench.Req{Key: r.Key(), Session: session, Tokens: 16, Phase: "broken"}.In(s)
-						h := r.Plan(q.Key, bench.Plan{Step: true, Events: 16})
-						p := r.Start(ctx, q)
-						for e := 1; e <= n; e++ {
-							h.Advance()
-							p.AwaitEvents(ctx, e, 2*time.Second)
-						}
-						h.Reset()
-						p.Wait()
+						q := bench.Req{Session: session, Tokens: 16, Phase: "broken"}.In(s)
+						byHand(ctx, r, q, n)
+						q.Key = r.Key()
+						r.Plan(q.Key, bench.Plan{Events: 16, Interval: 10 * time.Millisecond,
+							Fault: &bench.Fault{Kind: worker.ResetAfterEvents, Events: n + 1, Close: n == 1}})
+						r.Do(ctx, q)
 					}
 				}
 			}
@@ -143,18 +137,36 @@ func (Cases) RES003Once() bench.Case {
 	}
 }
 
+// byHand breaks an answer off once the client has seen n events, or its headers
+// where it is not streamed.
+func byHand(ctx context.Context, r *bench.Run, q bench.Req, n int) {
+	q.Key = r.Key()
+	h := r.Plan(q.Key, bench.Plan{Step: q.Stream, HoldFinish: !q.Stream, Events: 16})
+	p := r.Start(ctx, q)
+	if q.Stream {
+		for e := 1; e <= n; e++ {
+			h.Advance()
+			p.AwaitEvents(ctx, e, 2*time.Second)
+		}
+	} else {
+		p.AwaitHeaders(ctx, 2*time.Second)
+	}
+	h.Reset()
+	p.Wait()
+}
+
 // RES004Blameless: workers that answer 4xx are healthy.
 func (Cases) RES004Blameless() bench.Case {
-	const bad, good = 160, 240
+	const bad, good = 240, 240
 	return bench.Case{
 		ID:          "RES-004/client-errors",
-		Stimulus:    "160 requests that workers answer with 400, 404, 413 or 422, then 240 valid ones",
+		Stimulus:    "240 requests that workers answer with 400, 401, 403, 404, 413 or 422, then 240 valid ones",
 		Requirement: "each error is passed on after one dispatch, each valid request is served, and every worker serves some",
 		Alone:       true,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for i := range bad {
 				q := bench.Req{Key: r.Key(), Phase: "bad"}.In(bench.Shapes()[i%8])
-				code := []int{400, 404, 413, 422}[i/8%4]
+				code := []int{400, 401, 403, 404, 413, 422}[i/8%6]
 				r.Plan(q.Key, bench.Plan{Fault: &bench.Fault{Kind: worker.Status, Status: code}})
 				r.Do(ctx, q)
 			}

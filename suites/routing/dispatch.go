@@ -3,6 +3,7 @@ package routing
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/routeproof/routeproof/suites/bench"
 	"github.com/routeproof/routeproof/suites/judge"
@@ -16,6 +17,7 @@ func (Cases) RTE002UnknownModel() bench.Case {
 		func(m string) string { return m[:len(m)-1] },
 		func(m string) string { return "/" + m },
 		func(m string) string { return m + " " + m },
+		strings.ToUpper,
 	}
 	return bench.Case{
 		ID:          "RTE-002/unknown-model",
@@ -47,20 +49,28 @@ func (Cases) RTE005Once() bench.Case {
 	const n = 100
 	return bench.Case{
 		ID:          "RTE-005/once",
-		Stimulus:    "800 requests in every shape, 16 at a time, keyless and in sessions",
+		Stimulus:    "800 requests in every shape, 64 at a time, keyless and in sessions; then eight groups of four identical ones at once",
 		Requirement: "one dispatch each, and each client gets the answer to its own request",
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			shapes := bench.Shapes()
-			r.Parallel(n*len(shapes), 16, func(i int) {
+			r.Parallel(n*len(shapes), 64, func(i int) {
 				q := bench.Req{Phase: "work"}.In(shapes[i%len(shapes)])
 				if i%2 == 1 {
 					q.Session = r.SessionID(i / 8)
 				}
 				r.Do(ctx, q)
 			})
+			for i, s := range shapes { // equal requests are still requests of their own
+				q := bench.Req{Phase: "equal", Key: r.Key(), Tokens: 8}.In(s)
+				if i%2 == 1 {
+					q.Session = r.SessionID(i)
+				}
+				r.Together(ctx, []bench.Req{q, q, q, q})
+			}
 			return nil
 		},
-		Judge: judge.All(judge.Served(n*len(bench.Shapes()), "work"), judge.Dispatches(1, 1, "work"), judge.OwnAnswer("work")),
+		Judge: judge.All(judge.Served(n*len(bench.Shapes()), "work"), judge.Served(4*len(bench.Shapes()), "equal"),
+			judge.Once("work", "equal"), judge.OwnAnswer("work", "equal")),
 	}
 }
 

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"github.com/routeproof/routeproof/mockers/worker"
 	"github.com/routeproof/routeproof/suites/bench"
-	"github.com/routeproof/routeproof/suites/history"
 	"github.com/routeproof/routeproof/suites/judge"
 )
 
@@ -25,30 +25,72 @@ func odd() map[string]any {
 	}
 }
 
+// full is a request that carries what routers tend to lose.
+func full(r *bench.Run, i int) bench.Req {
+	q := bench.Req{
+		Chunked: i%3 == 2, Query: "api-version=2024-06&tag=a%2Fb&tag=c&empty=",
+		Prompt: "tabs\tand\nlines, \"quotes\", \\ and 漢字 and 😀",
+		Extra:  odd(),
+		Header: http.Header{
+			"Authorization": {"Bearer sk-test-0123456789"}, "Baggage": {"userId=alice,serverNode=DF%2028"},
+			"Accept": {"application/json, text/event-stream;q=0.9"}, "X-Custom": {"one", "two, three"}, "X-Tenant-Id": {"Team A"},
+			"Openai-Organization": {"org-1"}, "User-Agent": {"routeproof-client/1"},
+		},
+	}
+	if i%2 == 1 {
+		q.Header.Set("Content-Type", "application/json; charset=utf-8")
+	}
+	if r.CookieFree() {
+		q.Header.Set("Cookie", "theme=dark; consent=1")
+	}
+	return q
+}
+
 // RTE003Request: what a client sends arrives.
 func (Cases) RTE003Request() bench.Case {
+	const turns = 2 // a bound session's turns too
 	return bench.Case{
 		ID:          "RTE-003/request",
-		Stimulus:    "requests with a query, unusual headers and body fields, with and without a Content-Length, keyless and in a session, in every shape",
+		Stimulus:    "requests with a query, unusual headers and body fields, with and without a Content-Length, keyless, in new and in bound sessions, in every shape",
 		Requirement: "the worker's ledger shows the same path, headers and JSON value",
 		Drive: func(ctx context.Context, r *bench.Run) error {
-			for i, s := range bench.Shapes() {
-				for _, session := range []string{"", r.SessionID(i)} {
-					r.Do(ctx, bench.Req{
-						Session: session, Chunked: i%3 == 2, Query: "api-version=2024-06&tag=a%2Fb&tag=c&empty=",
-						Prompt: "tabs\tand\nlines, \"quotes\", \\ and 漢字 and 😀",
-						Extra:  odd(),
-						Header: http.Header{
-							"Authorization": {"Bearer sk-test-0123456789"}, "Baggage": {"userId=alice,serverNode=DF%2028"},
-							"Accept": {"application/json, text/event-stream;q=0.9"}, "X-Custom": {"one", "two, three"}, "X-Tenant-Id": {"Team A"},
-							"Openai-Organization": {"org-1"}, "User-Agent": {"routeproof-client/1"},
-						},
-					}.In(s))
+			for turn := range turns {
+				for i, s := range bench.Shapes() {
+					for _, session := range []string{"", r.SessionID(i)} {
+						q := full(r, i+turn).In(s)
+						q.Session, q.Turn = session, turn
+						r.Do(ctx, q)
+					}
 				}
 			}
 			return nil
 		},
-		Judge: judge.All(judge.Served(2*len(bench.Shapes())), judge.RequestKept(2*len(bench.Shapes()))),
+		Judge: judge.All(judge.Served(2*turns*len(bench.Shapes())), judge.RequestKept(2*turns*len(bench.Shapes()))),
+	}
+}
+
+// RTE003Retried: what a client sends arrives also at the second try.
+func (Cases) RTE003Retried() bench.Case {
+	return bench.Case{
+		ID:          "RTE-003/retried",
+		Stimulus:    "one worker of four refuses connections; such requests, keyless and in new sessions, in every shape",
+		Requirement: "the worker that answers has received the same path, headers and JSON value",
+		Alone:       true, Claims: []string{"resilience.retry"},
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			r.Fault(r.Workers()[1], bench.Fault{Kind: worker.Refuse})
+			for i := range 48 {
+				q := full(r, i).In(bench.Shapes()[i%8])
+				if i/8%2 == 1 {
+					q.Session = r.SessionID(i)
+				}
+				if i%12 == 0 { // by then a router that put the worker aside asks it again
+					r.Pause(ctx, 400*time.Millisecond)
+				}
+				r.Do(ctx, q)
+			}
+			return nil
+		},
+		Judge: judge.RequestKept(48),
 	}
 }
 
@@ -57,48 +99,31 @@ const echo = "kept as sent; v=1"
 
 // RTE004Response: what a worker answers arrives, also when it is an error.
 func (Cases) RTE004Response() bench.Case {
-	statuses := []int{0, 400, 404, 422, 429, 500, 503}
+	statuses := []int{0, 400, 401, 403, 404, 413, 422, 429, 500, 502, 503, 504}
+	least := (2*len(statuses) + 1) * len(bench.Shapes())
 	return bench.Case{
 		ID:          "RTE-004/response",
-		Stimulus:    "successes, long streams and error answers (400, 404, 422, 429, 500, 503 with Retry-After) of workers, in every shape",
+		Stimulus:    "successes, long answers and error answers (eleven of 400 to 504, with Retry-After) of workers, keyless and in bound sessions, in every shape",
 		Requirement: "the client has the worker's status, headers and body bytes",
 		Alone:       true, // error answers may count against workers
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for i, s := range bench.Shapes() {
+				r.Do(ctx, bench.Req{Session: r.SessionID(i), Tokens: 1, Phase: "binds"}.In(s))
 				for _, status := range statuses {
-					for j := range 2 {
-						q := bench.Req{Key: r.Key(), Tokens: 12, Header: http.Header{"X-Mock-Echo": {echo}}}.In(s)
-						if j == 1 {
-							q.Session = r.SessionID(i*100 + status)
-						}
+					for _, session := range []string{"", r.SessionID(i)} {
+						q := bench.Req{Key: r.Key(), Session: session, Tokens: 12, Header: http.Header{"X-Mock-Echo": {echo}}}.In(s)
 						if status != 0 {
 							r.Plan(q.Key, bench.Plan{Fault: &bench.Fault{Kind: worker.Status, Status: status, RetryAfter: 7}})
 						}
 						r.Do(ctx, q)
-						r.Do(ctx, bench.Req{Tokens: 1}.In(s)) // successes between errors keep circuits closed
+						r.Do(ctx, bench.Req{Tokens: 1, Phase: "between"}.In(s)) // successes between errors keep circuits closed
 					}
 				}
-				if s.Stream { // more than buffers commonly hold
-					r.Do(ctx, bench.Req{Tokens: 1500, Header: http.Header{"X-Mock-Echo": {echo}}}.In(s))
-				}
+				// More than buffers commonly hold.
+				r.Do(ctx, bench.Req{Tokens: 3000, Header: http.Header{"X-Mock-Echo": {echo}}}.In(s))
 			}
 			return nil
 		},
-		Judge: judge.ResponseKept(4*len(statuses)*len(bench.Shapes()), workerHeaders),
+		Judge: judge.ResponseKept(least, "", "binds", "between"),
 	}
-}
-
-// workerHeaders are what the mock worker sends with a status.
-func workerHeaders(r *history.Request, status int) map[string]string {
-	h := map[string]string{"Content-Type": "application/json", "X-Mock-Worker": "w"}
-	if len(r.SentHeader["X-Mock-Echo"]) > 0 {
-		h["X-Mock-Echo"] = echo
-	}
-	if r.Stream && status == 200 {
-		h["Content-Type"] = "text/event-stream"
-	}
-	if status == 429 || status == 503 {
-		h["Retry-After"] = "7"
-	}
-	return h
 }

@@ -50,7 +50,7 @@ func (Cases) RTE001OneAtATime() bench.Case {
 
 // RTE001Bursts: keyless requests that arrive together, before any load is visible.
 func (Cases) RTE001Bursts() bench.Case {
-	shapes := bench.FreshShapes()
+	shapes := bench.Shapes()
 	plan := stats.Must(stats.PlanSpread(bench.DefaultWorkers, len(shapes), alpha, bigShare, smallShare, power))
 	rounds := (plan.N + burst - 1) / burst
 	// Within one burst only the grossest herd can be told from chance; over all

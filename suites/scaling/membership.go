@@ -25,6 +25,24 @@ func until(ctx context.Context, r *bench.Run, phase string, pred func(worker str
 	}
 }
 
+// during keeps keyless requests coming, one after another, while change happens.
+func during(ctx context.Context, r *bench.Run, change func()) {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		change()
+	}()
+	for i := 0; ; i++ {
+		r.Do(ctx, bench.Req{Phase: "during", Tokens: 1}.In(bench.FreshShapes()[i%4]))
+		r.Pause(ctx, 5*time.Millisecond) // a pace, so that the history stays short
+		select {
+		case <-over:
+			return
+		default:
+		}
+	}
+}
+
 // SCL002Join: the newcomer is used, by keyless requests and by new sessions.
 func (Cases) SCL002Join() bench.Case {
 	plan := stats.Must(stats.PlanSpread(4, 1, 1e-6, 0.5, 0.05, 0.99))
@@ -38,7 +56,8 @@ func (Cases) SCL002Join() bench.Case {
 			for i := range 24 {
 				r.Do(ctx, bench.Req{Phase: "before"}.In(bench.Shapes()[i%8]))
 			}
-			id := r.Join(ctx)
+			id := ""
+			during(ctx, r, func() { id = r.Join(ctx) })
 			// A share may be given slowly, as long as it is given in time.
 			recent := make([]bool, 32)
 			n := 0
@@ -64,7 +83,7 @@ func (Cases) SCL002Join() bench.Case {
 		Judge: func(h *history.History) judge.Finding {
 			all := append([]string{judge.Marked("join")(h)}, h.Workers...)
 			return judge.All(
-				judge.Served(24, "before"), judge.Served(1, "converging"), judge.Served(plan.N, "sample"), judge.Served(sessions, "sessions"),
+				judge.Served(24, "before"), judge.Served(1, "during"), judge.Served(1, "converging"), judge.Served(plan.N, "sample"), judge.Served(sessions, "sessions"),
 				judge.Share(judge.ByPhase, plan.N, plan.Min, plan.Max, all, "sample"),
 				// 60 sessions miss one worker of four by chance once in 3e7.
 				judge.Share(judge.ByPhase, sessions, 1, sessions, all, "sessions"))(h)
@@ -77,7 +96,7 @@ func (Cases) SCL003Leave() bench.Case {
 	const sessions, sample, streams = 40, 160, 4
 	return bench.Case{
 		ID:          "SCL-003/leave",
-		Stimulus:    "a worker with bound sessions and running requests, streamed and not, leaves; keyless requests, turns of all sessions, and the end of the running requests",
+		Stimulus:    "a worker with bound sessions and running requests, streamed and not, leaves; keyless requests all the while, turns of all sessions, and the end of the running requests",
 		Requirement: "nothing new reaches it, every request succeeds, the running ones end whole, only its sessions move",
 		Alone:       true, Cost: 1500e6, Limit: time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {
@@ -90,9 +109,12 @@ func (Cases) SCL003Leave() bench.Case {
 			leaver := r.Workers()[1]
 			var long []*bench.Pending
 			var hold []*bench.Handle
-			for i := 0; i < sessions && len(long) < streams; i++ {
+			staying := 0
+			for i := 0; i < sessions && len(long) < 2*streams; i++ {
 				if home[r.SessionID(i)] != leaver {
-					continue
+					if staying++; staying > streams {
+						continue // what runs on workers that stay must not be cut either
+					}
 				}
 				q := bench.Req{Key: r.Key(), Session: r.SessionID(i), Phase: "running", Deadline: 40 * time.Second}.In(bench.Shapes()[2+len(long)*3%6])
 				hold = append(hold, r.Plan(q.Key, bench.Plan{HoldFinish: true}))
@@ -101,7 +123,7 @@ func (Cases) SCL003Leave() bench.Case {
 					r.Mark("note", leaver, fmt.Sprintf("%s was not at the worker before it left", q.Key))
 				}
 			}
-			r.Leave(ctx, leaver)
+			during(ctx, r, func() { r.Leave(ctx, leaver) })
 			quiet := 0
 			until(ctx, r, "converging", func(w string) bool {
 				if quiet++; w == leaver {
@@ -125,7 +147,7 @@ func (Cases) SCL003Leave() bench.Case {
 		Judge: func(h *history.History) judge.Finding {
 			left := judge.Marked("leave")
 			return judge.All(
-				judge.Served(sessions, "before"), judge.Served(1, "converging"), judge.Served(sample, "after"),
+				judge.Served(sessions, "before"), judge.Served(1, "during"), judge.Served(1, "converging"), judge.Served(sample, "after"),
 				judge.Served(sessions, "after turns"), judge.Served(1, "running"),
 				judge.None(left, "after", "after turns"),
 				judge.Moves("before", "after turns", sessions, func(h *history.History, home string) bool {

@@ -69,25 +69,31 @@ func (Cases) STR001Stepped() bench.Case {
 
 // STR002Spacing: a stream at a steady pace stays one.
 func (Cases) STR002Spacing() bench.Case {
-	const events, apart = 20, 50 * time.Millisecond
+	const events, apart = 20, 75 * time.Millisecond
 	return bench.Case{
 		ID:          "STR-002/spacing",
-		Stimulus:    "streams of 20 events, 50 ms apart",
+		Stimulus:    "streams of 20 events, 75 ms apart, and one straight from a worker beside them",
 		Requirement: "at least three quarters of each stream's events arrive before the next one is sent",
-		Cost:        1300e6,
+		Cost:        1800 * time.Millisecond,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			shapes := streamed()
-			r.Parallel(2*len(shapes), 2*len(shapes), func(i int) {
-				q := bench.Req{Key: r.Key()}.In(shapes[i/2])
+			r.Parallel(2*len(shapes)+1, 2*len(shapes)+1, func(i int) {
+				q := bench.Req{Key: r.Key(), Stream: true, Phase: "direct"}
+				r.Plan(q.Key, bench.Plan{Events: events, Interval: apart})
+				if i == 2*len(shapes) { // what this machine does to a stream without a router
+					r.Direct(ctx, r.Workers()[0], q)
+					return
+				}
+				q = q.In(shapes[i/2])
+				q.Phase = "routed"
 				if i%2 == 1 {
 					q.Session = r.SessionID(i)
 				}
-				r.Plan(q.Key, bench.Plan{Events: events, Interval: apart})
 				r.Do(ctx, q)
 			})
 			return nil
 		},
-		Judge: judge.All(judge.Served(2*len(streamed())), judge.Spaced(apart, events*len(streamed()))),
+		Judge: judge.All(judge.Served(2*len(streamed()), "routed"), judge.Spaced(apart, events*len(streamed()), "direct", "routed")),
 	}
 }
 

@@ -31,6 +31,9 @@ type process struct {
 	log  *logBuffer
 	url  string
 
+	ports    *reservation // locked until the target has ended
+	launched bool         // from here on, a failure may be a port's
+
 	applying sync.Mutex
 	data     Data // of the last rendering
 }
@@ -41,10 +44,10 @@ func startExec(ctx context.Context, m *Manifest, v Variant, opt Options) (holder
 	if err != nil {
 		return nil, err
 	}
-	data := Data{Exe: exe, Host: loopback, Workers: opt.Workers, Generation: 1, Session: v.Session, Variant: opt.Variant}
+	data := Data{Exe: exe, ManifestDir: m.dir, Host: loopback, Workers: opt.Workers, Generation: 1, Session: v.Session, Variant: opt.Variant}
 	for try := 1; ; try++ {
 		p := &process{m: m, v: v, logf: opt.Logf, log: &logBuffer{}, data: data}
-		r, err := p.start(ctx)
+		err := p.start(ctx)
 		if err == nil {
 			return p, nil
 		}
@@ -53,11 +56,12 @@ func startExec(ctx context.Context, m *Manifest, v Variant, opt Options) (holder
 				err = errors.Join(err, left)
 			}
 		}
-		if r == nil {
+		p.ports.free()
+		if !p.launched {
 			return nil, err
 		}
 		// The guard is gone: the log is complete.
-		port, ours, clash := r.portClash(string(p.log.bytes()))
+		port, ours, clash := p.ports.portClash(string(p.log.bytes()))
 		if clash && (!ours || try > relaunches) {
 			return nil, &PortInUseError{Port: port, Tries: try, LogTail: p.log.tail(tailLines), Remedy: portRemedy(port, ours)}
 		}
@@ -97,50 +101,53 @@ func (p *process) unreachable(err error) error {
 	return u
 }
 
-// start makes one try. The reservation is returned once the target was launched:
-// only then a failure may be a port's.
-func (p *process) start(ctx context.Context) (*reservation, error) {
-	ports, err := reserve(1 + len(p.m.Ports))
-	if err != nil {
-		return nil, err
+// start makes one try.
+func (p *process) start(ctx context.Context) (err error) {
+	if p.ports, err = reserve(1 + len(p.m.Ports)); err != nil {
+		return err
 	}
-	defer ports.release()
-	p.data.Port, p.data.Ports = ports.ports[0], map[string]int{}
+	defer p.ports.release()
+	p.data.Port, p.data.Ports = p.ports.ports[0], map[string]int{}
 	for i, name := range p.m.Ports {
-		p.data.Ports[name] = ports.ports[1+i]
+		p.data.Ports[name] = p.ports.ports[1+i]
 	}
 	p.data.BaseURL = baseURL(p.data.Host, p.data.Port)
-	ready, err := p.addresses(ports)
+	ready, err := p.addresses()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if p.g, err = guard.Start(ctx, p.log); err != nil {
-		return nil, err
+		return err
 	}
 	p.data.Dir = p.g.Dir()
 	if err := p.writeFiles(&p.data); err != nil {
-		return nil, err
+		return err
 	}
 	spec, err := p.command()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	ports.release()
+	p.ports.release()
 	if err := p.g.Launch(ctx, spec); err != nil {
 		if errors.Is(err, guard.ErrNotFound) {
-			return nil, p.notFound(spec.Path, err)
+			return p.notFound(spec.Path, err)
 		}
-		return nil, err
+		return err
 	}
+	p.launched = true
 	if err := p.awaitReady(ctx, ready); err != nil {
-		return ports, err
+		return err
 	}
-	return ports, nil
+	// A target that stays after it found its port taken has let somebody else answer.
+	if port, ours, _ := p.ports.portClash(string(p.log.bytes())); ours && port != 0 {
+		return &notReady{fmt.Errorf("port %d was taken, and what answers there is not the target", port)}
+	}
+	return nil
 }
 
 // addresses renders the endpoint and the readiness URL. A port that the manifest
 // fixes must be free: else we would test whoever holds it.
-func (p *process) addresses(ports *reservation) (ready string, err error) {
+func (p *process) addresses() (ready string, err error) {
 	for _, a := range []struct {
 		from Template
 		into *string
@@ -149,7 +156,7 @@ func (p *process) addresses(ports *reservation) (ready string, err error) {
 		if err != nil {
 			return "", err
 		}
-		if port := ports.literalPort(s); port != 0 && taken(port) {
+		if port := p.ports.literalPort(s); port != 0 && taken(port) {
 			return "", a.from.bad(s, fmt.Sprintf("port %d is already in use, by something that is not the target", port), portRemedy(port, false))
 		}
 		*a.into = s
@@ -262,6 +269,7 @@ func (p *process) how() string {
 
 func (p *process) end(ctx context.Context) error {
 	e := p.m.Launch.Exec
+	defer p.ports.free()
 	err := p.g.Stop(ctx, unix.SignalNum(e.Stop), e.Grace)
 	if p.g.Forced() && ctx.Err() == nil {
 		p.logf("target: did not end on %s within %v and was killed", e.Stop, e.Grace)

@@ -17,16 +17,19 @@ import (
 
 	"github.com/routeproof/routeproof/fixtures/hostile"
 	"github.com/routeproof/routeproof/suites/internal/require"
+	"github.com/routeproof/routeproof/suites/spec"
 )
 
 const fixtures = "../../fixtures/targets"
 
-// v1Claims are the claims that the manifests in fixtures answer.
-var v1Claims = []string{
-	"routing.spread", "routing.models", "routing.passthrough", "streaming.sse", "streaming.cancel", "affinity.key",
-	"affinity.concurrentFirst", "affinity.commitOnSuccess", "affinity.rebind", "affinity.idleTTL", "affinity.idLimit",
-	"affinity.overloadKeeps", "resilience.retry", "resilience.isolation", "scaling.live", "bounds.large",
-}
+// v1Claims are the claims that the manifests in fixtures answer: the specification's.
+var v1Claims = func() []string {
+	s, err := spec.Load()
+	if err != nil {
+		panic(err)
+	}
+	return s.ClaimNames()
+}()
 
 func fixture(t *testing.T, name string) *Manifest {
 	t.Helper()
@@ -46,6 +49,9 @@ func TestEveryFixtureIsAGoodManifest(t *testing.T) {
 		files = append(files, filepath.Join(fixtures, "hostile", mode+".yaml"))
 	}
 	for _, f := range files {
+		if strings.HasSuffix(f, ".expected.yaml") {
+			continue // package report reads these
+		}
 		if _, err := Load(f, v1Claims); err != nil {
 			t.Error(err)
 		}

@@ -29,10 +29,16 @@ func Load(path string, claims []string) (*Manifest, error) {
 	return Parse(path, source, claims)
 }
 
-// Parse is Load for a manifest in memory; file is only for messages.
+// Parse is Load for a manifest in memory. file is for messages, and its folder is
+// the templates' .ManifestDir: for a mere name, the working directory.
 func Parse(file string, source []byte, claims []string) (*Manifest, error) {
 	r := &reader{file: file}
 	m := &Manifest{File: file, source: slices.Clone(source)}
+	dir, err := filepath.Abs(filepath.Dir(file))
+	if err != nil {
+		return nil, &ManifestError{File: file, Line: 1, Column: 1, Problem: err.Error(), Remedy: "run in a directory that exists"}
+	}
+	m.dir = dir
 	root := r.open(source)
 	if r.err == nil {
 		m.read(root, claims)
@@ -177,11 +183,20 @@ func (m *Manifest) readClaims(o object, known []string) {
 		m.Claims[e.key] = e.val.yes()
 		at[e.key] = value{r: v.r, path: e.val.path, at: e.at}
 	}
+	var missing []string
 	for _, c := range known {
 		if _, ok := m.Claims[c]; !ok {
-			v.fail("", "claim "+c+" is not answered", "add "+c+": yes or "+c+": no")
-			return
+			missing = append(missing, c)
 		}
+	}
+	switch len(missing) {
+	case 0:
+	case 1:
+		v.fail("", "claim "+missing[0]+" is not answered", "add "+missing[0]+": yes or "+missing[0]+": no")
+		return
+	default:
+		v.fail("", fmt.Sprintf("%d claims are not answered: %s", len(missing), strings.Join(missing, ", ")), "add a line NAME: yes or NAME: no for each")
+		return
 	}
 	m.agree(o, at)
 }

@@ -53,6 +53,7 @@ type Manifest struct {
 	Exemptions     []Exemption
 
 	source []byte
+	dir    string // of File, absolute
 }
 
 // Implementation says who made what.

@@ -164,7 +164,8 @@ func TestABadManifestIsRefusedAtItsLine(t *testing.T) {
 		{"missing section", "session:\n  carrier:\n    header: X-Session-ID\n  kind: table\n  scope: shared\n  idleTTL: 3s\n  capacity: 1000\n  atCapacity: evict\n", "", "apiVersion", "session", "is missing"},
 		{"another version", "routeproof/v1", "routeproof/v2", "apiVersion", "apiVersion", `"routeproof/v2" is not known`},
 		{"unknown claim", "affinity.key: true", "affinity.keys: true", "  affinity.keys", "claims.affinity.keys", "unknown claim"},
-		{"unanswered claim", "  affinity.key: true\n", "", "claims:", "claims", "affinity.key is not answered"},
+		{"unanswered claim", "  affinity.key: true\n", "", "claims:", "claims", "claim affinity.key is not answered"},
+		{"several unanswered claims", "  routing.spread: yes\n  affinity.key: true\n", "", "claims:", "claims", "2 claims are not answered: affinity.key, routing.spread"},
 		{"claim answered maybe", "affinity.key: true", "affinity.key: maybe", "", "claims.affinity.key", "must be yes or no"},
 		{"claim answered with nothing", "affinity.key: true", "affinity.key:", "", "claims.affinity.key", "must be yes or no"},
 		{"duration without a unit", "timeout: 3s", "timeout: 3", "", "launch.exec.ready.timeout", "must be a duration"},
@@ -328,7 +329,7 @@ func TestTheBuiltInManifestIsGood(t *testing.T) {
 			t.Errorf("claim %s is answered no", c)
 		}
 	}
-	if s, err := m.SessionOf(VariantShortTTL); err != nil || s.IdleTTL != time.Second || s.Carrier.Header != "X-Session-ID" {
+	if s, err := m.SessionOf(VariantShortTTL); err != nil || s.IdleTTL != 2*time.Second || s.Carrier.Header != "X-Session-ID" {
 		t.Errorf("%+v %v", s, err)
 	}
 	if s, err := m.SessionOf(VariantSmallCapacity); err != nil || s.Capacity != 64 || s.IdleTTL != time.Minute {

@@ -86,7 +86,7 @@ func (m *Manifest) rehearseVerify() error {
 // sample is made-up data of the right shape.
 func (m *Manifest) sample(v Variant, variant string, generation int) *Data {
 	d := &Data{
-		Dir: "/tmp/sample", Exe: "/usr/bin/routeproof", Host: loopback, Port: 20000, Ports: map[string]int{},
+		Dir: "/tmp/sample", ManifestDir: m.dir, Exe: "/usr/bin/routeproof", Host: loopback, Port: 20000, Ports: map[string]int{},
 		Generation: generation, Session: v.Session, Variant: variant,
 		Workers: []Worker{
 			{ID: "w1", Host: loopback, Port: 20101, URL: "http://127.0.0.1:20101", Model: m.Models[0]},

@@ -14,16 +14,17 @@ import (
 
 // Data is what templates read.
 type Data struct {
-	Dir        string         // the target's own directory; files are rendered into it
-	Exe        string         // the routeproof program
-	Host       string         // 127.0.0.1
-	Port       int            // allocated for the target's endpoint
-	BaseURL    string         // http://Host:Port
-	Ports      map[string]int // the manifest's extra ports
-	Workers    []Worker
-	Generation int // of the worker set, from 1; grows with every Apply
-	Session    Session
-	Variant    string
+	Dir         string         // the target's own directory; files are rendered into it
+	ManifestDir string         // of the manifest, absolute: what lies beside it can be started
+	Exe         string         // the routeproof program
+	Host        string         // 127.0.0.1
+	Port        int            // allocated for the target's endpoint
+	BaseURL     string         // http://Host:Port
+	Ports       map[string]int // the manifest's extra ports
+	Workers     []Worker
+	Generation  int // of the worker set, from 1; grows with every Apply
+	Session     Session
+	Variant     string
 }
 
 // Template is a text of the manifest that is rendered for each start. It knows
@@ -115,7 +116,7 @@ func (l *limited) Write(p []byte) (int, error) {
 // position matches the place that text/template puts before its messages.
 var position = regexp.MustCompile(`(?s)^template: t:(\d+):(?:(\d+):)? (?:executing "t" )?(.*)$`)
 
-const templateRemedy = "templates may use .Dir .Exe .Host .Port .BaseURL .Ports.NAME .Workers (ID Host Port URL Model) .Generation .Session .Variant and seconds, millis, int, add"
+const templateRemedy = "templates may use .Dir .ManifestDir .Exe .Host .Port .BaseURL .Ports.NAME .Workers (ID Host Port URL Model) .Generation .Session .Variant and seconds, millis, int, add"
 
 // fault turns text/template's message into one that points into the manifest.
 func (t Template) fault(err error) *ManifestError {

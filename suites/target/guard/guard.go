@@ -51,7 +51,8 @@ type Guard struct {
 
 // Start starts a guard process with an empty working directory and no target
 // yet. What the target (and a broken guard) writes to standard output and error
-// goes to log, which is called from one goroutine. The caller must Stop it.
+// goes to log, in one call at a time, and before Exited tells of the target's
+// end. The caller must Stop it.
 func Start(ctx context.Context, log io.Writer) (*Guard, error) {
 	self, err := executable()
 	if err != nil {
@@ -70,7 +71,10 @@ func Start(ctx context.Context, log io.Writer) (*Guard, error) {
 		ExtraFiles:  []*os.File{p.controlR, p.statusW},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
-	err = cmd.Start()
+	output, err := newLogs(p.logR, log)
+	if err == nil {
+		err = cmd.Start()
+	}
 	p.closeTheirs()
 	if err != nil {
 		p.closeOurs()
@@ -83,10 +87,10 @@ func Start(ctx context.Context, log io.Writer) (*Guard, error) {
 	copied := make(chan struct{})
 	go func() {
 		defer close(copied)
-		_, _ = io.Copy(log, p.logR)
+		output.copy()
 	}()
 	hello := make(chan report, 1)
-	go g.follow(p, hello, copied)
+	go g.follow(p, output, hello, copied)
 
 	limit := time.NewTimer(helloLimit)
 	defer limit.Stop()
@@ -225,7 +229,7 @@ func (g *Guard) cut() {
 }
 
 // follow reads the guard's reports to their end and tidies up after it.
-func (g *Guard) follow(p pipes, hello chan<- report, copied <-chan struct{}) {
+func (g *Guard) follow(p pipes, output *logs, hello chan<- report, copied <-chan struct{}) {
 	in := gob.NewDecoder(p.statusR)
 	dir := ""
 	for {
@@ -248,6 +252,7 @@ func (g *Guard) follow(p pipes, hello chan<- report, copied <-chan struct{}) {
 		case r.Failed != "":
 			hello <- r
 		case r.Exit != nil:
+			output.drain()
 			g.end(*r.Exit)
 		case r.Gone != nil:
 			g.mu.Lock()

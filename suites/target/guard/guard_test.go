@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -35,82 +34,6 @@ func TestMain(m *testing.M) {
 	default:
 		playTarget(role)
 	}
-}
-
-// playTarget is the target: polite, stubborn, family, daemon, exit or report.
-func playTarget(role string) {
-	stubborn := func() {
-		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-		fmt.Printf("pid %d %s\n", os.Getpid(), role)
-	}
-	switch role {
-	case "polite":
-		fmt.Printf("pid %d %s\n", os.Getpid(), role)
-		time.Sleep(time.Minute)
-	case "stubborn", "grandchild":
-		stubborn()
-		time.Sleep(time.Minute)
-	case "family": // stubborn, with a grandchild that hides in a session of its own
-		stubborn()
-		spawn("grandchild", true)
-		time.Sleep(time.Minute)
-	case "middle": // leaves an orphan in a session of its own
-		spawn("grandchild", true)
-	case "daemon": // ends after a double fork
-		fmt.Printf("pid %d %s\n", os.Getpid(), role)
-		_ = spawn("middle", true).Wait()
-		if d := os.Getenv("GUARD_TEST_STAY"); d != "" {
-			time.Sleep(time.Minute)
-		}
-	case "exit":
-		fmt.Println("going with 7")
-		os.Exit(7)
-	case "usr1":
-		c := make(chan os.Signal, 1)
-		signal.Notify(c, syscall.SIGUSR1)
-		fmt.Printf("pid %d %s\n", os.Getpid(), role)
-		<-c
-		fmt.Println("got USR1")
-		os.Exit(3)
-	}
-	os.Exit(0)
-}
-
-func spawn(role string, session bool) *exec.Cmd {
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), roleEnv+"="+role)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: session}
-	if err := cmd.Start(); err != nil {
-		fmt.Println("spawn:", err)
-		os.Exit(1)
-	}
-	return cmd
-}
-
-// playParent holds a target until it is killed.
-func playParent() {
-	g, err := Start(context.Background(), os.Stdout)
-	if err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
-	fmt.Printf("dir %s\npid %d guard\n", g.Dir(), g.GuardPID())
-	if err := g.Launch(context.Background(), target(os.Getenv("GUARD_TEST_CHILD"))); err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
-	time.Sleep(time.Minute)
-}
-
-func target(role string) Spec {
-	var env []string
-	for _, e := range os.Environ() {
-		if !strings.HasPrefix(e, roleEnv+"=") {
-			env = append(env, e)
-		}
-	}
-	return Spec{Path: os.Args[0], Args: []string{os.Args[0]}, Env: append(env, roleEnv+"="+role)}
 }
 
 // buffer is a log for tests.
@@ -263,10 +186,36 @@ func TestExitIsReported(t *testing.T) {
 	}
 }
 
+// slow is a log that takes its time.
+type slow struct{ buffer }
+
+func (s *slow) Write(p []byte) (int, error) {
+	time.Sleep(50 * time.Millisecond)
+	return s.buffer.Write(p)
+}
+
+func TestWhatATargetSaidIsThereWhenItsEndIsTold(t *testing.T) {
+	t.Setenv("GUARD_TEST_SAY", strings.Repeat("a long story. ", 6000))
+	log := &slow{}
+	g, err := Start(context.Background(), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = g.Stop(context.Background(), syscall.SIGKILL, 0) })
+	if err := g.Launch(context.Background(), target("exit")); err != nil {
+		t.Fatal(err)
+	}
+	<-g.Exited()
+	if s := log.String(); !strings.HasSuffix(s, "going with 7\n") {
+		t.Errorf("%d bytes, which end in %q", len(s), s[max(0, len(s)-40):])
+	}
+}
+
 func TestWhatADaemonLeavesBehindIsEndedWithIt(t *testing.T) {
 	if !seesAll {
 		t.Skip("only Linux finds what left the process group")
 	}
+	t.Setenv("GUARD_TEST_SLOW", "1")
 	g, log := start(t, "daemon")
 	all := pids(t, log, 2)
 	<-g.Exited()
