@@ -1,6 +1,8 @@
 package suites
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -124,11 +126,16 @@ func killed(res *report.CaseResult, j Job) {
 // save writes the evidence of a job and returns its file, relative to the
 // report's directory, with its digest.
 func save(dir string, j Job, h *history.History) ([]report.Evidence, error) {
-	b, err := json.Marshal(h)
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed) // histories are large and repeat themselves
 	if err != nil {
 		return nil, err
 	}
-	name := strings.NewReplacer("/", "_", ":", "_").Replace(j.Name()) + ".json"
+	if err := errors.Join(json.NewEncoder(w).Encode(h), w.Close()); err != nil {
+		return nil, err
+	}
+	b := packed.Bytes()
+	name := strings.NewReplacer("/", "_", ":", "_").Replace(j.Name()) + ".json.gz"
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}

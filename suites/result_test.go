@@ -1,6 +1,8 @@
 package suites
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -51,15 +53,19 @@ func TestEvidenceCanBeReadAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "evidence")
 	h := &history.History{Case: "AFF-001/turns", Requests: []history.Request{{Key: "k", End: history.Complete}}}
 	files, err := save(dir, Job{Case: "AFF-001/turns", Mutant: "aff/x"}, h)
-	if err != nil || len(files) != 1 || files[0].File != "evidence/AFF-001_turns_aff_x.json" || len(files[0].SHA256) != 64 {
+	if err != nil || len(files) != 1 || files[0].File != "evidence/AFF-001_turns_aff_x.json.gz" || len(files[0].SHA256) != 64 {
 		t.Fatalf("got %+v, %v", files, err)
 	}
 	b, err := os.ReadFile(filepath.Join(filepath.Dir(dir), files[0].File))
 	if err != nil {
 		t.Fatal(err)
 	}
+	r, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var back history.History
-	if err := json.Unmarshal(b, &back); err != nil || len(back.Requests) != 1 || back.Requests[0].Key != "k" {
+	if err := json.NewDecoder(r).Decode(&back); err != nil || len(back.Requests) != 1 || back.Requests[0].Key != "k" {
 		t.Errorf("got %+v, %v", back, err)
 	}
 }

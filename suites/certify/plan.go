@@ -12,9 +12,9 @@ import (
 	"github.com/routeproof/routeproof/suites/target"
 )
 
-// defaultShards is how many processes run cases side by side. Cases mostly wait,
-// so two help even where there is one processor.
-const defaultShards = 2
+// defaultShards is how many shards there are unless somebody says otherwise. Most
+// cases wait most of the time, so that more shards than cores pay.
+const defaultShards = 4
 
 // maxShards bounds what --shards may ask for: every shard holds a target and a fleet.
 const maxShards = 64

@@ -39,6 +39,6 @@ type LocalFactory func(LocalConfig) (Local, error)
 
 // What routers inside this process run with.
 const (
-	localHeaderTimeout = 2 * time.Second
+	localHeaderTimeout = 10 * time.Second
 	localPolicy        = "round-robin"
 )
