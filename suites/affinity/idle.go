@@ -36,8 +36,8 @@ func (Cases) AFF006Slides() bench.Case {
 
 // AFF006Lapses: sessions that were idle for longer than the idle time.
 func (Cases) AFF006Lapses() bench.Case {
-	plan, alpha := replan(1)
-	k := plan.N
+	plan, alpha := replan(2) // a cell for each endpoint of the first turn
+	k := 2 * plan.N
 	return bench.Case{
 		ID:          "AFF-006/lapses",
 		Stimulus:    "sessions that pause for one and a quarter idle times and a quarter of a second",
@@ -58,7 +58,7 @@ func (Cases) AFF006Lapses() bench.Case {
 			return nil
 		},
 		Judge: judge.All(judge.Served(k, "first"), judge.Served(k, "lapsed"),
-			judge.Replaced(judge.ByPhase, k*3/4, alpha, "first", "lapsed", "between", "a session that was idle for too long to be placed like a new one")),
+			judge.Replaced(judge.ByEndpoint, plan.N*3/4, alpha, "first", "lapsed", "between", "a session that was idle for too long to be placed like a new one")),
 	}
 }
 

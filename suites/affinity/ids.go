@@ -30,6 +30,10 @@ func differing() []twins {
 			long := id + strings.Repeat("x", 255-len(id))
 			return long + "0", long + "1"
 		}},
+		{"middle byte of 256", true, func(id string) (string, string) {
+			head, tail := id+strings.Repeat("x", 127-len(id)), strings.Repeat("z", 128)
+			return head + "0" + tail, head + "1" + tail
+		}},
 		{"first byte", true, func(id string) (string, string) { return "0" + id, "1" + id }},
 		{"byte 65", true, func(id string) (string, string) { p := id + strings.Repeat("y", 64-len(id)); return p + "0", p + "1" }},
 		{"a longer one", true, ending("", "0")},

@@ -111,18 +111,28 @@ func (Cases) AFF003Together() bench.Case {
 		Cost:        2500 * time.Millisecond,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			r.Parallel(sessions+slow, 1+slow, func(s int) {
-				// Answers take a moment, so that all first turns are in flight together.
+				// Headers take a moment, so that all first turns are in flight together.
 				wait := 20 * time.Millisecond
 				if s < slow {
 					wait = time.Second
 				}
-				qs := make([]bench.Req, width)
+				qs, held := make([]bench.Req, width), make([]*bench.Handle, width)
 				for i := range qs {
 					key := r.Key()
-					r.Plan(key, bench.Plan{TTFT: wait})
+					held[i] = r.Plan(key, bench.Plan{HoldHeaders: true})
 					qs[i] = bench.Req{Key: key, Session: r.SessionID(s), Tokens: 1}.In(bench.Shapes()[i%8])
 				}
-				r.Together(ctx, qs)
+				var all []*bench.Pending
+				for _, q := range qs {
+					all = append(all, r.Start(ctx, q))
+				}
+				r.Pause(ctx, wait)
+				for _, h := range held {
+					h.Release()
+				}
+				for _, p := range all {
+					p.Wait()
+				}
 			})
 			return nil
 		},

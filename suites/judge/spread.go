@@ -17,6 +17,9 @@ func ByShape(r *history.Request) string {
 	return fmt.Sprintf("%s stream=%t kept=%t", r.Endpoint, r.Stream, r.Kept)
 }
 
+// ByEndpoint puts each endpoint into a cell of its own.
+func ByEndpoint(r *history.Request) string { return r.Endpoint }
+
 // ByPhase puts each phase into a cell of its own.
 func ByPhase(r *history.Request) string { return r.Phase }
 

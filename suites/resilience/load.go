@@ -6,6 +6,7 @@ import (
 
 	"github.com/routeproof/routeproof/mockers/worker"
 	"github.com/routeproof/routeproof/suites/bench"
+	"github.com/routeproof/routeproof/suites/history"
 	"github.com/routeproof/routeproof/suites/judge"
 	"github.com/routeproof/routeproof/suites/judge/stats"
 )
@@ -56,7 +57,7 @@ func (Cases) RES005Load() bench.Case {
 			}
 			r.Mark("note", busy, "all early ends are at this worker")
 			for _, e := range endings {
-				r.Parallel(each, each, func(i int) { end(ctx, r, e, here[i%len(here)]) })
+				r.Parallel(each, each, func(i int) { end(ctx, r, e, here[i%len(here)], []string{history.Chat, history.Completions}[i%2]) })
 			}
 			for i := range plan.N {
 				r.Do(ctx, bench.Req{Phase: "sample", Tokens: 1}.In(bench.Shapes()[i%8]))
@@ -69,9 +70,9 @@ func (Cases) RES005Load() bench.Case {
 }
 
 // end sends one request that ends as e says.
-func end(ctx context.Context, r *bench.Run, e ending, session string) {
+func end(ctx context.Context, r *bench.Run, e ending, session, endpoint string) {
 	const soon = 2 * time.Second
-	q := bench.Req{Key: r.Key(), Session: session, Turn: 1, Phase: "ended", Stream: e.stream}
+	q := bench.Req{Key: r.Key(), Session: session, Turn: 1, Phase: "ended", Stream: e.stream, Endpoint: endpoint}
 	h := r.Plan(q.Key, e.plan)
 	p := r.Start(ctx, q)
 	if e.events >= 0 {

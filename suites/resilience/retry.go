@@ -157,16 +157,16 @@ func byHand(ctx context.Context, r *bench.Run, q bench.Req, n int) {
 
 // RES004Blameless: workers that answer 4xx are healthy.
 func (Cases) RES004Blameless() bench.Case {
-	const bad, good = 240, 240
+	const bad, good = 480, 240
 	return bench.Case{
 		ID:          "RES-004/client-errors",
-		Stimulus:    "240 requests that workers answer with 400, 401, 403, 404, 413 or 422, then 240 valid ones",
+		Stimulus:    "480 requests that workers answer with 400, 401, 403, 404, 413 or 422, then 240 valid ones",
 		Requirement: "each error is passed on after one dispatch, each valid request is served, and every worker serves some",
 		Alone:       true,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for i := range bad {
 				q := bench.Req{Key: r.Key(), Phase: "bad"}.In(bench.Shapes()[i%8])
-				code := []int{400, 401, 403, 404, 413, 422}[i/8%6]
+				code := []int{400, 401, 403, 404, 413, 422}[i*6/bad] // long runs, as breakers count
 				r.Plan(q.Key, bench.Plan{Fault: &bench.Fault{Kind: worker.Status, Status: code}})
 				r.Do(ctx, q)
 			}

@@ -76,6 +76,9 @@ func (Cases) STR004Leave() bench.Case {
 					q.Session = r.SessionID(j)
 					r.Do(ctx, bench.Req{Session: q.Session, Tokens: 1, Phase: "binds"})
 				}
+				if q.Kept { // over a connection that has served a request before
+					r.Do(ctx, bench.Req{Kept: true, Tokens: 1, Phase: "warms"})
+				}
 				h := r.Plan(q.Key, m.plan)
 				p := r.Start(ctx, q)
 				if !r.Arrived(ctx, q.Key, prompt) {
