@@ -13,6 +13,7 @@ const (
 	Complete End = "complete" // the whole answer was handed to the connection
 	Aborted  End = "aborted"  // the peer left first; AbortSeen tells when
 	Reset    End = "reset"    // a fault reset the connection
+	Closed   End = "closed"   // a fault closed the connection in the ordinary way before the answer's end
 	Hung     End = "hung"     // a fault kept it unanswered until the worker let go
 	Crashed  End = "crashed"  // the worker died under it
 )
@@ -37,6 +38,7 @@ type Attempt struct {
 	Worker      string              `json:"worker"`
 	Incarnation int                 `json:"incarnation"` // 1 for the first life
 	Remote      string              `json:"remote"`      // source address of the connection
+	Proto       string              `json:"proto"`       // HTTP/1.1 or HTTP/1.0
 	Method      string              `json:"method"`
 	Target      string              `json:"target"`   // path and query as received
 	Endpoint    string              `json:"endpoint"` // chat, completions, other

@@ -29,10 +29,12 @@ func (x *exchange) hang() bool {
 func (x *exchange) reset() bool {
 	x.conn.Drain(drainTime)
 	// The ledger first: whoever sees the reset finds the attempt over.
-	x.end(ledger.Reset)
-	if !x.fault.Close { // else the server closes it, unfinished as it is
-		x.conn.Reset()
+	if x.fault.Close { // by the server, unfinished as it is
+		x.end(ledger.Closed)
+		return false
 	}
+	x.end(ledger.Reset)
+	x.conn.Reset()
 	return false
 }
 

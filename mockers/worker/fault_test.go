@@ -276,7 +276,7 @@ func TestAResetThatClosesEndsInTheOrdinaryWayAndIsAsIncomplete(t *testing.T) {
 			if r := b.chat("k", true, 4); !errors.Is(r.err, io.ErrUnexpectedEOF) && !errors.Is(r.err, io.EOF) {
 				t.Errorf("got %+v; want an end of file in the middle", r)
 			}
-			b.ended(0, ledger.Reset)
+			b.ended(0, ledger.Closed)
 		})
 	}
 }

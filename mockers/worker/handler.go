@@ -83,6 +83,7 @@ func (w *Worker) record(rw http.ResponseWriter, r *http.Request, l *life) *excha
 		Worker:      w.id,
 		Incarnation: l.incarnation,
 		Remote:      r.RemoteAddr,
+		Proto:       r.Proto,
 		Method:      r.Method,
 		Target:      r.RequestURI,
 		Endpoint:    endpointOf(r.URL.Path),

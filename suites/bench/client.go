@@ -24,7 +24,8 @@ import (
 const (
 	maxAnswer  = 4 << 20 // bytes of a body before it is cut off as oversize
 	maxHeaders = 1 << 20
-	maxData    = 256 // bytes of an event's data that a history keeps
+	maxEvents  = 8192 // events of a stream before it is cut off as oversize
+	maxData    = 256  // bytes of an event's data that a history keeps
 )
 
 // client sends requests to the target. Fresh connections are closed after one
@@ -215,6 +216,9 @@ func (p *Pending) run(now func() time.Duration, tr *http.Transport, hr *http.Req
 		return history.Failed, err
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode < 200 {
+		return history.Malformed, fmt.Errorf("status %d is no answer to this request", resp.StatusCode)
+	}
 	p.update(func(r *history.Request) {
 		r.HeadersAt, r.Status, r.Header = now(), resp.StatusCode, resp.Header
 	})
@@ -257,6 +261,7 @@ func (p *Pending) events(now func() time.Duration, body io.Reader) error {
 	in := bufio.NewReaderSize(body, 64<<10)
 	var data []byte
 	var has bool
+	seen := 0
 	for {
 		line, err := in.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
@@ -279,6 +284,9 @@ func (p *Pending) events(now func() time.Duration, body io.Reader) error {
 				r.Events = append(r.Events, history.Event{At: now(), Data: whole[:min(len(whole), maxData)]})
 				r.Done = r.Done || whole == "[DONE]"
 			})
+			if seen++; seen > maxEvents {
+				return errOversize
+			}
 			data, has = data[:0], false
 		}
 		if len(data) > maxAnswer {
@@ -287,7 +295,7 @@ func (p *Pending) events(now func() time.Duration, body io.Reader) error {
 	}
 }
 
-var errOversize = fmt.Errorf("the answer is longer than %d bytes; reading stopped", maxAnswer)
+var errOversize = fmt.Errorf("the answer is longer than %d bytes or %d events; reading stopped", maxAnswer, maxEvents)
 
 // tee shows every byte read to each, and stops at maxAnswer.
 type tee struct {

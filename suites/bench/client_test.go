@@ -84,6 +84,8 @@ func TestEveryEndOfARequestHasItsName(t *testing.T) {
 		"bytes that are no HTTP":         {"\x00\x01garbage\r\n\r\n", history.Malformed, 0, false},
 		"chunks that are no chunks":      {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nok\r\n", history.Malformed, 200, false},
 		"a header without an end":        {"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 2*maxHeaders), history.Malformed, 0, false},
+		"a switch of protocols":          {"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", history.Malformed, 0, false},
+		"a stream of too many events":    {ok + "\r\n" + strings.Repeat("data: {}\n\n", 2*maxEvents), history.Oversize, 200, false},
 		"an answer that is too long":     {fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", 2*maxAnswer, strings.Repeat("x", 2*maxAnswer)), history.Oversize, 200, false},
 		"a stream that is too long":      {ok + "\r\ndata: " + strings.Repeat("x", 2*maxAnswer), history.Oversize, 200, false},
 		"a line of a stream, very long":  {ok + "Connection: close\r\n\r\ndata: " + strings.Repeat("x", 100<<10) + "\n\n", history.Complete, 200, true},

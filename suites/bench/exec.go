@@ -139,6 +139,8 @@ func conclude(c Case, h *history.History, cut bool, out *Outcome) {
 	whole := *h
 	whole.Requests = slices.DeleteFunc(slices.Clone(h.Requests), func(r history.Request) bool { return r.End == history.Cut })
 	out.Finding, out.Detail = judged(c, &whole)
+	// Whatever a case is about, nobody may ever get another's answer (RTE-005).
+	out.Finding.Violations = append(out.Finding.Violations, judge.OwnAnswer()(&whole).Violations...)
 	out.Verdict = verdict(out.Finding, out.Detail)
 	switch {
 	case out.Silent && (out.Verdict == report.Pass || out.Verdict == report.Inconclusive):

@@ -50,7 +50,9 @@ func pool(t *testing.T, make func() *stub) *Pool {
 }
 
 func hello() *stub {
-	return &stub{server: http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") })}}
+	return &stub{server: http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"id":%q}`, r.Header.Get("X-Request-Id"))
+	})}}
 }
 
 // one is a case that sends one request and is judged by j.
@@ -215,5 +217,14 @@ func TestTheHistoryHoldsOneCaseOnly(t *testing.T) {
 		if out.Verdict != report.Pass || len(h.Requests) != 1 || len(h.Attempts) != 1 || h.Foreign != 0 {
 			t.Fatalf("seed %d: %+v with %d requests, %d attempts, %d foreign", seed, out, len(h.Requests), len(h.Attempts), h.Foreign)
 		}
+	}
+}
+
+func TestSomebodyElsesAnswerFailsAnyCase(t *testing.T) {
+	p := pool(t, func() *stub {
+		return &stub{server: http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"id":"other"}`) })}}
+	})
+	if out := p.Exec(t.Context(), one(says(judge.Finding{})), 7, nil); out.Verdict != report.Fail {
+		t.Errorf("got %+v", out)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/routeproof/routeproof/mockers/ledger"
 	"github.com/routeproof/routeproof/suites/history"
 )
 
@@ -108,7 +107,7 @@ func NotAgain(min int, phases ...string) Judge {
 			}
 			broke := false
 			for _, a := range at[r.Key] {
-				broke = broke || a.End == ledger.Reset || a.End == ledger.Crashed
+				broke = broke || brokeOff(a)
 				if a.Arrived > first {
 					g.add("no dispatch after the first byte ("+how(r)+")", "another dispatch", r.Key)
 				}

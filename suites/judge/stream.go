@@ -99,7 +99,7 @@ func Broken(min int, phases ...string) Judge {
 		judged := 0
 		for _, r := range In(h, phases...) {
 			a := last(at[r.Key])
-			if a == nil || (a.End != ledger.Reset && a.End != ledger.Crashed) || a.Status == 0 {
+			if a == nil || !brokeOff(a) || a.Status == 0 || endless(a) {
 				continue
 			}
 			judged++
@@ -110,6 +110,17 @@ func Broken(min int, phases ...string) Judge {
 		}
 		return g.orDoubt(judged >= min, "only %d of %d answers were broken off", judged, min)
 	}
+}
+
+// brokeOff says whether a worker's answer ended before its end.
+func brokeOff(a *ledger.Attempt) bool {
+	return a.End == ledger.Reset || a.End == ledger.Closed || a.End == ledger.Crashed
+}
+
+// endless says whether the answer had no end that could be told from a closed
+// connection: over HTTP/1.0 a stream lasts until the worker closes.
+func endless(a *ledger.Attempt) bool {
+	return a.End == ledger.Closed && a.Proto == "HTTP/1.0" && a.Stream
 }
 
 // failureSeen says whether a client could tell that its answer is not whole.
