@@ -120,6 +120,8 @@ func drive(ctx context.Context, b *Bench, c Case, seed uint64, save func(*histor
 	switch died := b.Died(); {
 	case ctx.Err() != nil:
 		out.Verdict, out.Detail = report.Error, "interrupted"
+	case lost(died):
+		out.Verdict, out.Detail = report.Error, died.Error()
 	case died != nil:
 		out.Verdict, out.Target = report.Fail, died
 		out.Finding.Violations = []judge.Violation{{Expected: "a target that lives through the case", Observed: died.Error()}}
@@ -131,6 +133,12 @@ func drive(ctx context.Context, b *Bench, c Case, seed uint64, save func(*histor
 	default:
 		conclude(c, h, limited.Err() != nil, out)
 	}
+}
+
+// lost says that the target ended with our own guard, which is nobody's fault but ours.
+func lost(died error) bool {
+	var e *target.ExitError
+	return errors.As(died, &e) && e.Lost
 }
 
 // conclude judges the history. What the case's own limit cut off is left out of

@@ -228,3 +228,9 @@ func TestSomebodyElsesAnswerFailsAnyCase(t *testing.T) {
 		t.Errorf("got %+v", out)
 	}
 }
+
+func TestATargetLostWithItsGuardIsTheHarnesssLoss(t *testing.T) {
+	if !lost(&target.ExitError{Lost: true}) || lost(&target.ExitError{}) || lost(errors.New("else")) || lost(nil) {
+		t.Error("the wrong ends count as lost")
+	}
+}

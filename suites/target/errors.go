@@ -87,6 +87,7 @@ func (e *ApplyError) Error() string {
 // ExitError is a target that ended without being asked to.
 type ExitError struct {
 	How     string // "exit status 1", "ended by signal 11 (segmentation fault)"
+	Lost    bool   // our own guard was killed and took the target along: not the target's doing
 	LogTail string
 }
 

@@ -267,6 +267,11 @@ func (p *process) how() string {
 	return e.String()
 }
 
+func (p *process) lost() bool {
+	e, _ := p.g.Exit()
+	return e.Lost
+}
+
 func (p *process) end(ctx context.Context) error {
 	e := p.m.Launch.Exec
 	defer p.ports.free()

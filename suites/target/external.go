@@ -18,6 +18,7 @@ func startExternal(ctx context.Context, m *Manifest) (holder, error) {
 
 func (e *external) baseURL() string                       { return e.url }
 func (e *external) pid() int                              { return 0 }
+func (e *external) lost() bool                            { return false }
 func (e *external) apply(context.Context, []Worker) error { return ErrNoApply }
 func (e *external) exited() <-chan struct{}               { return nil }
 func (e *external) how() string                           { return "" }

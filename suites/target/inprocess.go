@@ -53,6 +53,7 @@ func startLocal(m *Manifest, v Variant, opt Options) (holder, error) {
 
 func (l *local) baseURL() string         { return l.url }
 func (l *local) pid() int                { return 0 }
+func (l *local) lost() bool              { return false }
 func (l *local) exited() <-chan struct{} { return l.over }
 func (l *local) logs() *logBuffer        { return nil }
 

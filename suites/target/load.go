@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Bounds of what a manifest may ask for.
@@ -108,6 +109,9 @@ func (m *Manifest) readImplementation(o object) {
 	} {
 		if t, ok := i.need(f.key, "a report names what it is about"); ok {
 			*f.into = t.text()
+			if i := strings.IndexFunc(*f.into, unicode.IsControl); i >= 0 {
+				t.fail(*f.into, "holds a control character", "write plain text: it is printed and reported as it stands")
+			}
 		}
 	}
 }
@@ -259,6 +263,9 @@ func (m *Manifest) readExemptions(v value) {
 		}{{"case", &x.Case}, {"reason", &x.Reason}, {"issue", &x.Issue}} {
 			if t, ok := o.need(f.key, "an exemption says which case, why, which issue, and until when"); ok {
 				*f.into = t.text()
+				if i := strings.IndexFunc(*f.into, unicode.IsControl); i >= 0 {
+					t.fail(*f.into, "holds a control character", "write plain text: it is printed and reported as it stands")
+				}
 			}
 		}
 		if t, ok := o.need("expires", "write expires: 2027-03-31"); ok {

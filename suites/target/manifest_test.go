@@ -160,6 +160,7 @@ func TestABadManifestIsRefusedAtItsLine(t *testing.T) {
 		{"number out of range", "status: 204", "status: 99", "", "launch.exec.ready.status", "out of range"},
 		{"capacity of nothing", "capacity: 1000", "capacity: 0", "", "session.capacity", "out of range"},
 		{"empty text", "organization: Example", `organization: " "`, "", "implementation.organization", "is empty"},
+		{"a control character", "organization: Example", `organization: "Ex\e[2Jample"`, "", "implementation.organization", "control character"},
 		{"missing key", "  project: router\n", "", "implementation:", "implementation.project", "is missing"},
 		{"missing section", "session:\n  carrier:\n    header: X-Session-ID\n  kind: table\n  scope: shared\n  idleTTL: 3s\n  capacity: 1000\n  atCapacity: evict\n", "", "apiVersion", "session", "is missing"},
 		{"another version", "routeproof/v1", "routeproof/v2", "apiVersion", "apiVersion", `"routeproof/v2" is not known`},

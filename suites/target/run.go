@@ -33,6 +33,7 @@ type holder interface {
 	apply(context.Context, []Worker) error
 	exited() <-chan struct{}
 	how() string // how it ended, after exited
+	lost() bool  // it ended because our own guard was killed, after exited
 	logs() *logBuffer
 	end(context.Context) error
 }
@@ -98,7 +99,7 @@ func (r *Running) ExitError() error {
 	if r.stopped {
 		return nil
 	}
-	return &ExitError{How: r.held.how(), LogTail: r.LogTail(tailLines)}
+	return &ExitError{How: r.held.how(), Lost: r.held.lost(), LogTail: r.LogTail(tailLines)}
 }
 
 // Logs are the last 256 KiB of what the target wrote to standard output and error.
