@@ -36,7 +36,7 @@ func Dispatches(min, max int, phases ...string) Judge {
 		at := attempts(h)
 		rs := In(h, phases...)
 		for _, r := range rs {
-			if n := len(at[r.Key]); n < min || n > max {
+			if n := len(at[r.Key]); n < min || n > max*sends(r) {
 				want := fmt.Sprintf("%d to %d dispatches", min, max)
 				if min == max {
 					want = fmt.Sprintf("%d dispatches", min)
@@ -55,13 +55,14 @@ func Once(phases ...string) Judge {
 	return func(h *history.History) Finding {
 		var g group
 		at := attempts(h)
-		sent := map[string]int{}
+		sent, most := map[string]int{}, map[string]int{}
 		rs := In(h, phases...)
 		for _, r := range rs {
 			sent[r.Key]++
+			most[r.Key] += sends(r)
 		}
 		for _, r := range rs {
-			if n := len(at[r.Key]); sent[r.Key] > 0 && n != sent[r.Key] {
+			if n := len(at[r.Key]); sent[r.Key] > 0 && (n < sent[r.Key] || n > most[r.Key]) {
 				g.add(fmt.Sprintf("%d dispatches of what was sent %d times (%s, %s)", sent[r.Key], sent[r.Key], phaseName(r), how(r)), fmt.Sprint(n), r.Key)
 				sent[r.Key] = 0 // once is enough
 			}
@@ -162,14 +163,14 @@ func PassedOn(phases ...string) Judge {
 		refused := 0
 		for _, r := range rs {
 			as := at[r.Key]
-			if len(as) != 1 {
+			if len(as) == 0 || len(as) > sends(r) {
 				g.add(fmt.Sprintf("one dispatch (%s)", phaseName(r)), fmt.Sprintf("%d dispatches", len(as)), r.Key)
 				continue
 			}
-			if r.End != history.Complete || r.Status != as[0].Status {
-				g.add(fmt.Sprintf("the worker's status %d (%s)", as[0].Status, phaseName(r)), outcome(r), r.Key)
+			if r.End != history.Complete || r.Status != last(as).Status {
+				g.add(fmt.Sprintf("the worker's status %d (%s)", last(as).Status, phaseName(r)), outcome(r), r.Key)
 			}
-			if as[0].Status >= 400 {
+			if last(as).Status >= 400 {
 				refused++
 			}
 		}
@@ -194,4 +195,13 @@ func Exhausted(min int, phases ...string) Judge {
 		}
 		return g.orDoubt(len(rs) >= min, "only %d of at least %d requests of %v were sent", len(rs), min, phases)
 	}
+}
+
+// sends is how often a client sent a request: twice where a kept-alive connection
+// was closed under it.
+func sends(r *history.Request) int {
+	if r.Resent {
+		return 2
+	}
+	return 1
 }

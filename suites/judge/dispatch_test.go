@@ -140,3 +140,22 @@ func TestOnceCountsWhatWasSentAgainstWhatWasDispatched(t *testing.T) {
 		trial{"nothing was sent", nil, doubt + "work"},
 	)
 }
+
+// A kept-alive connection may be closed under a request, which the client then
+// sends again: its second dispatch is the client's doing.
+func TestWhatAClientSentTwiceMayBeDispatchedTwice(t *testing.T) {
+	resent := func(q *told) { q.Resent = true }
+	for name, j := range map[string]judge.Judge{"Dispatches": judge.Dispatches(1, 1, "work"), "Once": judge.Once("work")} {
+		t.Run(name, func(t *testing.T) {
+			try(t, j,
+				trial{"sent twice, dispatched twice", func(h *story) { h.ask("w0 w1", in("work"), resent) }, ""},
+				trial{"sent twice, dispatched once", func(h *story) { h.ask("w0", in("work"), resent) }, ""},
+				trial{"sent twice, dispatched three times", func(h *story) { h.ask("w0 w1 w0", in("work"), resent) }, violated + "observed 3"},
+			)
+		})
+	}
+	try(t, judge.PassedOn("work"),
+		trial{"sent twice, refused twice", func(h *story) { h.ask("w0 w0", in("work"), status(400), resent) }, ""},
+		trial{"sent twice, refused three times", func(h *story) { h.ask("w0 w0 w0", in("work"), status(400), resent) }, violated + "3 dispatches"},
+	)
+}
