@@ -17,7 +17,7 @@ const unaffected = 2 * time.Second
 // gone to it are left pending; sessions bound to other workers go on.
 func hung(kind worker.Kind) func(context.Context, *bench.Run) error {
 	return func(ctx context.Context, r *bench.Run) error {
-		const sessions, keyless = 24, 240
+		const sessions, keyless, wave = 24, 240, 16
 		home := map[string]string{}
 		for s := range sessions {
 			q := bench.Req{Key: r.Key(), Session: r.SessionID(s), Phase: "bound"}.In(bench.Shapes()[s%8])
@@ -28,6 +28,9 @@ func hung(kind worker.Kind) func(context.Context, *bench.Run) error {
 		r.Fault(victim, bench.Fault{Kind: kind})
 		waiting := make([]*bench.Pending, keyless)
 		for i := range waiting {
+			if i%wave == 0 { // in waves: what waits adds up, what the machine must do at once does not
+				r.Pause(ctx, 40*time.Millisecond)
+			}
 			waiting[i] = r.Start(ctx, bench.Req{Phase: "keyless", Deadline: 2 * unaffected}.In(bench.Shapes()[i%8]))
 		}
 		for round := 0; round < 3 && r.Sessions(); round++ {
