@@ -63,7 +63,7 @@ func (Cases) AFF002Distinct() bench.Case {
 			var all []bench.Req
 			n := 0
 			for _, kind := range differing() {
-				if r.Plain() && !kind.plain {
+				if !r.CookieFree() && !kind.plain {
 					continue
 				}
 				for _, endpoint := range []string{history.Chat, history.Completions} {

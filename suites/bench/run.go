@@ -82,9 +82,6 @@ func (r *Run) Sessions() bool { return r.bench.session.Kind != target.KindNone }
 // CookieFree says whether a cookie in a request is nobody's session.
 func (r *Run) CookieFree() bool { return r.bench.env.Manifest.Session.Carrier.Cookie == "" }
 
-// Plain says whether session ids may hold only what a cookie's value may.
-func (r *Run) Plain() bool { return !r.CookieFree() }
-
 // SessionID makes an id that no other case uses.
 func (r *Run) SessionID(i int) string { return fmt.Sprintf("s-%s-%d", r.prefix, i) }
 

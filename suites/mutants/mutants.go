@@ -5,12 +5,9 @@
 package mutants
 
 import (
-	"context"
-	"net"
 	"net/http"
 	"sync"
 
-	"github.com/routeproof/routeproof/impl/discovery"
 	"github.com/routeproof/routeproof/impl/router"
 	"github.com/routeproof/routeproof/suites/target"
 )
@@ -27,14 +24,6 @@ type Mutant struct {
 // so that a new file needs no list.
 type Catalogue struct{}
 
-// config is the reference's configuration for a target's needs.
-func config(c target.LocalConfig) router.Config {
-	return router.Config{
-		Policy: c.Policy, Seed: c.Seed, IdleTTL: c.Session.IdleTTL, Capacity: c.Session.Capacity,
-		AtCapacity: router.AtCapacity(c.Session.AtCapacity), HeaderTimeout: c.HeaderTimeout,
-	}
-}
-
 // with makes a router whose parts were changed by f before assembly.
 func with(f func(cfg *router.Config, p *router.Parts)) target.LocalFactory {
 	return withWorkers(f, func(w []target.Worker) []target.Worker { return w })
@@ -43,7 +32,10 @@ func with(f func(cfg *router.Config, p *router.Parts)) target.LocalFactory {
 // withWorkers also changes what the router hears about workers.
 func withWorkers(f func(*router.Config, *router.Parts), workers func([]target.Worker) []target.Worker) target.LocalFactory {
 	return func(c target.LocalConfig) (target.Local, error) {
-		cfg := config(c)
+		cfg, err := target.ReferenceConfig(c)
+		if err != nil {
+			return nil, err
+		}
 		parts, err := router.DefaultParts(cfg)
 		if err != nil {
 			return nil, err
@@ -53,27 +45,17 @@ func withWorkers(f func(*router.Config, *router.Parts), workers func([]target.Wo
 		if err != nil {
 			return nil, err
 		}
-		return &local{Router: r, models: c.Models, workers: workers}, nil
+		return local{target.LocalRouter(r), workers}, nil
 	}
 }
 
-// local runs a router as a target.
+// local is a router that may be told something else about workers.
 type local struct {
-	*router.Router
-	models  []string
+	target.Local
 	workers func([]target.Worker) []target.Worker
 }
 
-func (l *local) SetWorkers(ws []target.Worker) error {
-	var out []discovery.Worker
-	for _, w := range l.workers(ws) {
-		out = append(out, discovery.Worker{ID: w.ID, URL: w.URL, Models: l.models})
-	}
-	return l.Router.SetWorkers(out)
-}
-
-func (l *local) Serve(n net.Listener) error         { return l.Router.Serve(n) }
-func (l *local) Shutdown(ctx context.Context) error { return l.Router.Shutdown(ctx) }
+func (l local) SetWorkers(ws []target.Worker) error { return l.Local.SetWorkers(l.workers(ws)) }
 
 // sessions is a session finder made of a function.
 type sessions func(*http.Request) string
