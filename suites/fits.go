@@ -20,7 +20,7 @@ const maxIdle = 10 * time.Second
 // its claims call for. The error is a *target.ManifestError that names what is missing.
 func (c *Catalogue) Fits(m *target.Manifest, jobs []Job) error {
 	for _, name := range m.VariantNames() {
-		if !slices.ContainsFunc(c.Cases, func(x bench.Case) bool { return x.Variant == name }) {
+		if !slices.Contains(c.variants(), name) {
 			return m.Fault([]string{"variants", name}, "variants."+name, "", "no case runs in a variant of this name",
 				"the variants are "+strings.Join(c.variants(), ", "))
 		}
@@ -42,21 +42,34 @@ func (c *Catalogue) Fits(m *target.Manifest, jobs []Job) error {
 // variants are the manifest variants that cases ask for.
 func (c *Catalogue) variants() (names []string) {
 	for _, x := range c.Cases {
-		if x.Variant != "" && !slices.Contains(names, x.Variant) {
-			names = append(names, x.Variant)
+		for _, name := range parts(x.Variant) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 	}
 	return names
 }
 
+// parts are the variants that a case's name for one puts together.
+func parts(variant string) []string {
+	if variant == "" {
+		return nil
+	}
+	return strings.Split(variant, target.Plus)
+}
+
 func fits(m *target.Manifest, x bench.Case, claims []string) error {
 	has := func(claim string) bool { return slices.Contains(claims, claim) }
-	if x.Variant != "" && !slices.Contains(m.VariantNames(), x.Variant) {
+	for _, name := range parts(x.Variant) {
+		if slices.Contains(m.VariantNames(), name) {
+			continue
+		}
 		at := []string{"claims"}
 		if len(claims) > 0 {
 			at = append(at, claims[len(claims)-1])
 		}
-		return m.Fault(at, "variants."+x.Variant, "", fmt.Sprintf("missing: the claim on this line calls for case %s, which runs in it", x.ID),
+		return m.Fault(at, "variants."+name, "", fmt.Sprintf("missing: the claim on this line calls for case %s, which runs in it", x.ID),
 			fmt.Sprintf("add the variant, or answer one of the claims %s with no", strings.Join(claims, ", ")))
 	}
 	session, err := m.SessionOf(x.Variant)

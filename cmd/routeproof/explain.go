@@ -95,6 +95,9 @@ func (a *app) caseOf(cat *suites.Catalogue, c bench.Case) {
 	if c.Alone {
 		alone = "has a target of its own"
 	}
+	if len(c.Claims) > 0 {
+		a.field("claims", strings.Join(c.Claims, ", ")+" beside its clause's")
+	}
 	a.field("setting", fmt.Sprintf("%d workers; %s; %s; at most %v", c.Workers, variant, alone, c.Limit))
 	for i, id := range cat.Killers(c.ID) {
 		m, _ := cat.Mutant(id)

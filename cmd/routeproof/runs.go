@@ -26,8 +26,10 @@ func (a *app) runs(p *certify.Options, f func(context.Context, certify.Options) 
 	columns, tty := terminal(a.err)
 	progress := &report.Terminal{W: a.err, Live: tty, Color: tty && colors(), Width: columns, Total: len(p.Jobs)}
 	p.Progress = progress
-	fmt.Fprintf(a.err, "routeproof: %s of %s %s, %s in %s, seed %d\n", p.Mode,
-		p.Manifest.Implementation.Project, p.Manifest.Implementation.Version, count(len(p.Jobs), "case"), count(p.Shards, "shard"), p.Seed)
+	p.Reserved = func() {
+		fmt.Fprintf(a.err, "routeproof: %s of %s %s, %s in %s, seed %d\n", p.Mode,
+			p.Manifest.Implementation.Project, p.Manifest.Implementation.Version, count(len(p.Jobs), "case"), count(p.Shards, "shard"), p.Seed)
+	}
 	ctx, kill, done := a.interrupts()
 	defer done()
 	p.Kill = kill

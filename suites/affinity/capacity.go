@@ -2,11 +2,44 @@ package affinity
 
 import (
 	"context"
+	"time"
 
 	"github.com/routeproof/routeproof/suites/bench"
 	"github.com/routeproof/routeproof/suites/history"
 	"github.com/routeproof/routeproof/suites/judge"
 )
+
+// AFF009Lapsed: sessions whose time has passed make room for others.
+func (Cases) AFF009Lapsed() bench.Case {
+	return bench.Case{
+		ID:          "AFF-009/lapsed",
+		Stimulus:    "as many bound sessions as the declared capacity; when all have lapsed, three quarters as many new ones, two turns each",
+		Requirement: "the new sessions are served and stay on their workers",
+		Claims:      []string{"affinity.idleTTL"},
+		Variant:     "shortTTL+smallCapacity", Alone: true, Cost: 4 * time.Second,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			n := r.Capacity()
+			r.Parallel(n, 8, func(s int) {
+				r.Do(ctx, bench.Req{Session: r.SessionID(s), Phase: "old", Tokens: 1}.In(bench.Shapes()[s%8]))
+			})
+			r.Pause(ctx, r.IdleTTL()*5/4+250*time.Millisecond)
+			for t := range 2 {
+				r.Parallel(fresh(n), 8, func(s int) {
+					r.Do(ctx, bench.Req{Session: r.SessionID(n + s), Turn: t, Phase: "new", Tokens: 1}.In(bench.Shapes()[(s+t)%8]))
+				})
+			}
+			return nil
+		},
+		Judge: func(h *history.History) judge.Finding {
+			n := h.Session.Capacity
+			return judge.All(judge.Served(n, "old"), judge.Served(2*fresh(n), "new"), judge.Kept(fresh(n)/2, "new"))(h)
+		},
+	}
+}
+
+// fresh is how many new sessions a table of n must hold when all old ones have
+// lapsed: a router may need a few places for itself.
+func fresh(n int) int { return max(1, n*3/4) }
 
 // AFF009Full: one session more than the table holds, and then some.
 func (Cases) AFF009Full() bench.Case {

@@ -146,15 +146,8 @@ func dead(ctx context.Context, r *bench.Run, sessions int, kill, back func(id st
 	}
 	round("before", 1)
 	round("before", 1)
-	home := map[string]int{}
-	r.EachServed(func(key, worker string) { home[worker]++ })
-	victim := ""
-	for _, w := range r.Workers() {
-		if victim == "" || home[w] > home[victim] {
-			victim = w
-		}
-	}
-	if home[victim] == 0 {
+	victim := fullest(r)
+	if victim == "" {
 		return nil // nobody was served, which the judge holds against the target
 	}
 	kill(victim)
@@ -166,6 +159,18 @@ func dead(ctx context.Context, r *bench.Run, sessions int, kill, back func(id st
 		round("back", 1)
 	}
 	return nil
+}
+
+// fullest is the worker that served most so far, or "" if none served anything.
+func fullest(r *bench.Run) (id string) {
+	n := map[string]int{}
+	r.EachServed(func(_, worker string) { n[worker]++ })
+	for _, w := range r.Workers() {
+		if n[w] > n[id] {
+			id = w
+		}
+	}
+	return id
 }
 
 // notVictim says that sessions stay unless their home was the worker of the
@@ -213,6 +218,43 @@ func (Cases) AFF005Refuse() bench.Case {
 			return dead(ctx, r, sessions, func(id string) { r.Fault(id, bench.Fault{Kind: worker.Refuse}) }, nil)
 		},
 		Judge: deadJudge(sessions),
+	}
+}
+
+// AFF005Together: a session goes on with several turns at once.
+func (Cases) AFF005Together() bench.Case {
+	const sessions, width = 24, 6
+	return bench.Case{
+		ID:          "AFF-005/together",
+		Stimulus:    "24 bound sessions; the worker with most of them crashes; six turns at once of each, then one more",
+		Requirement: "every turn is answered, those of one session by one worker, and nobody else's sessions move",
+		Claims:      []string{"affinity.concurrentFirst"},
+		Alone:       true, Limit: 40 * time.Second,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			each := func(phase string) {
+				for s := range sessions {
+					r.Do(ctx, bench.Req{Session: r.SessionID(s), Phase: phase}.In(bench.Shapes()[s%8]))
+				}
+			}
+			each("before")
+			each("before")
+			victim := fullest(r)
+			if victim == "" {
+				return nil // nobody was served, which the judge holds against the target
+			}
+			r.Crash(victim)
+			r.Parallel(sessions, 4, func(s int) {
+				qs := make([]bench.Req, width)
+				for i := range qs {
+					qs[i] = bench.Req{Session: r.SessionID(s), Phase: "after"}.In(bench.Shapes()[(s+i)%8])
+				}
+				r.Together(ctx, qs)
+			})
+			each("after")
+			return nil
+		},
+		Judge: judge.All(judge.Served(2*sessions, "before"), judge.Sticks(sessions, "before"), judge.Served((width+1)*sessions, "after"),
+			judge.Settled(sessions, "after"), judge.Moves("before", "after", sessions, notVictim)),
 	}
 }
 

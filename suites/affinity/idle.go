@@ -11,18 +11,19 @@ import (
 // shortTTL is the manifest variant whose idle time a case can wait out.
 const shortTTL = "shortTTL"
 
-// AFF006Slides: turns half an idle time apart, for longer than two of them.
+// AFF006Slides: turns within the idle time, for several of them: a router may also
+// limit a session's whole life.
 func (Cases) AFF006Slides() bench.Case {
-	const sessions, turns = 24, 9
+	const sessions, turns = 24, 13
 	return bench.Case{
 		ID:          "AFF-006/slides",
-		Stimulus:    "24 sessions with a turn every third of the idle time, for more than two and a half idle times",
+		Stimulus:    "24 sessions with a turn every two fifths of the idle time, for almost five idle times",
 		Requirement: "every session stays on its worker",
-		Variant:     shortTTL, Cost: 6 * time.Second, Limit: time.Minute,
+		Variant:     shortTTL, Cost: 10 * time.Second, Limit: time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for t := range turns {
 				if t > 0 {
-					r.Pause(ctx, r.IdleTTL()/3)
+					r.Pause(ctx, r.IdleTTL()*2/5)
 				}
 				r.Parallel(sessions, 8, func(s int) {
 					r.Do(ctx, bench.Req{Session: r.SessionID(s), Turn: t}.In(bench.Shapes()[(s+t)%8]))

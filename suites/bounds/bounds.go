@@ -52,8 +52,9 @@ func (Cases) BND002Prompts() bench.Case {
 		Requirement: "each reaches a worker whole and is answered",
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			prompt := strings.Repeat("tokens and ", size/len("tokens and ")+1)
-			for i, s := range bench.Shapes() {
-				q := bench.Req{Prompt: prompt, Phase: "large", Chunked: i%2 == 1}.In(s)
+			shapes := bench.Shapes()
+			for i := range 2 * len(shapes) {
+				q := bench.Req{Prompt: prompt, Phase: "large", Chunked: i < len(shapes)}.In(shapes[i%len(shapes)])
 				if i%3 == 1 {
 					q.Session = r.SessionID(i)
 				}
@@ -61,7 +62,7 @@ func (Cases) BND002Prompts() bench.Case {
 			}
 			return nil
 		},
-		Judge: judge.All(judge.Served(len(bench.Shapes()), "large"), judge.BodyWhole(size, "large"), judge.Dispatches(1, 1, "large")),
+		Judge: judge.All(judge.Served(2*len(bench.Shapes()), "large"), judge.BodyWhole(size, "large"), judge.Dispatches(1, 1, "large")),
 	}
 }
 

@@ -30,6 +30,9 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 		return nil, err
 	}
 	defer f.release()
+	if o.Reserved != nil {
+		o.Reserved()
+	}
 	r := begin(&o)
 	r.Started = time.Now().UTC()
 	began := time.Now()

@@ -26,9 +26,10 @@ type Options struct {
 	Profile      string       // certify this profile's clauses only; "" = all
 	Jobs         []suites.Job // nil = all of Mode and Profile. In certify, less than all is refused
 	Seed         uint64
-	Shards       int    // 0 = 2, or 1 for a target with fixed ports
+	Shards       int    // 0 = 4, or 1 for a target with fixed ports
 	ReportDir    string // made if it is missing; see Reserve for what may stand there
 	Progress     Progress
+	Reserved     func()           // called once the report's folder is this run's; may be nil
 	Command      []string         // starts a shard: a program and its arguments, which calls ShardMain
 	Expected     *report.Expected // compare the verdicts with these; may be nil
 	Tool         report.Tool

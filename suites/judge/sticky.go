@@ -257,12 +257,22 @@ func returned(h *history.History, cell Cell, before, after string) map[string]*r
 	return cells
 }
 
-// Slides requires each turn of the phases that follows the end of the one
-// before by less than the idle time to reach the same worker. Gaps that the
-// machine stretched past the idle time decide nothing. Min sessions must have
-// none, and last for longer than one idle time: shorter ones do not show that it
-// slides.
+// Slides is Kept for sessions that last for longer than one idle time: shorter ones
+// do not show that it slides, and count for nothing.
 func Slides(min int, phases ...string) Judge {
+	return kept(min, func(life, idle time.Duration) bool { return life > idle },
+		"only %d of %d sessions went on for longer than the idle time with every turn within it", phases)
+}
+
+// Kept requires each turn of the phases that follows the end of the one before by
+// less than the idle time to reach the same worker. Gaps that the machine stretched
+// past the idle time decide nothing. Min sessions must have none.
+func Kept(min int, phases ...string) Judge {
+	return kept(min, func(life, _ time.Duration) bool { return life > 0 },
+		"only %d of %d sessions had every turn within the idle time", phases)
+}
+
+func kept(min int, counts func(life, idle time.Duration) bool, doubt string, phases []string) Judge {
 	return func(h *history.History) Finding {
 		var g group
 		at := attempts(h)
@@ -294,11 +304,11 @@ func Slides(min int, phases ...string) Judge {
 				}
 				prev, ended = a, max(r.Ended, ended)
 			}
-			if whole && prev.Arrived-began > ttl {
+			if whole && counts(prev.Arrived-began, ttl) {
 				good++
 			}
 		}
-		return g.orDoubt(good >= min, "only %d of %d sessions went on for longer than the idle time with every turn within it", good, min)
+		return g.orDoubt(good >= min, doubt, good, min)
 	}
 }
 

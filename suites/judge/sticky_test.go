@@ -70,18 +70,30 @@ func TestPlacedForbidsEverySessionOnOneWorker(t *testing.T) {
 	)
 }
 
-func TestSlidesWantsATurnWithinTheIdleTimeOnTheSameWorker(t *testing.T) {
-	// turns tells of one session with pauses between its turns, in tenths of the idle time.
-	turns := func(session string, pauses []int, workers ...string) func(*story) {
-		return func(h *story) {
-			for i, w := range workers {
-				if i > 0 {
-					h.pause(h.Session.IdleTTL * time.Duration(pauses[i-1]) / 10)
-				}
-				h.turn(session, w)
+// turns tells of one session with pauses between its turns, in tenths of the idle time.
+func turns(session string, pauses []int, workers ...string) func(*story) {
+	return func(h *story) {
+		for i, w := range workers {
+			if i > 0 {
+				h.pause(h.Session.IdleTTL * time.Duration(pauses[i-1]) / 10)
 			}
+			h.turn(session, w)
 		}
 	}
+}
+
+func TestKeptCountsShortSessionsToo(t *testing.T) {
+	try(t, judge.Kept(1),
+		trial{"two turns on one worker", turns("s1", []int{5}, "w0", "w0"), ""},
+		trial{"moved within the idle time", turns("s1", []int{5}, "w0", "w1"), violated + "another worker"},
+		trial{"moved after a gap that the machine stretched", turns("s1", []int{12}, "w0", "w1"), doubt + "0 of 1"},
+		trial{"one turn shows nothing", turns("s1", nil, "w0"), doubt + "0 of 1"},
+		trial{"a turn that reached no worker", turns("s1", []int{5}, "w0", ""), doubt + "0 of 1"},
+		trial{"nothing was sent", nil, doubt + "0 of 1"},
+	)
+}
+
+func TestSlidesWantsATurnWithinTheIdleTimeOnTheSameWorker(t *testing.T) {
 	half := []int{5, 5, 5, 5}
 	try(t, judge.Slides(1),
 		trial{"kept beyond the idle time", turns("s1", half, "w0", "w0", "w0", "w0"), ""},

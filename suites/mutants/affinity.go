@@ -234,21 +234,7 @@ func (Catalogue) AFFFromStart() Mutant {
 	return Mutant{
 		ID: "aff/ttl-from-start", Fault: "the idle time is counted from a session's first turn and never restarts",
 		KilledBy: []string{"AFF-006/slides"},
-		New: with(func(cfg *router.Config, p *router.Parts) {
-			ttl, inner := cfg.IdleTTL, p.Affinity
-			var mu sync.Mutex
-			born := map[affinity.Key]time.Time{}
-			p.Affinity = acquires(func(ctx context.Context, k affinity.Key) (affinity.Lease, error) {
-				mu.Lock()
-				if born[k].IsZero() {
-					born[k] = time.Now()
-				}
-				life := time.Since(born[k]) / ttl
-				mu.Unlock()
-				k.Model += "#" + life.String()
-				return inner.Acquire(ctx, k)
-			})
-		}),
+		New:      with(func(cfg *router.Config, p *router.Parts) { lives(cfg.IdleTTL, p) }),
 	}
 }
 

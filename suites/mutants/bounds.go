@@ -28,6 +28,35 @@ func (Catalogue) BNDSmallBodies() Mutant {
 	}
 }
 
+// BNDSmallChunks trusts a length that it is told, and has a small buffer otherwise.
+func (Catalogue) BNDSmallChunks() Mutant {
+	const unknown = "X-Mutant-Length-Unknown"
+	return Mutant{
+		ID: "bnd/small-chunked", Fault: "bodies over 256 KiB are refused if they come without a Content-Length",
+		KilledBy: []string{"BND-002/large-prompt"},
+		New: with(func(_ *router.Config, p *router.Parts) {
+			find, send := p.Sessions, p.Transport
+			p.Sessions = sessions(func(r *http.Request) string {
+				if r.ContentLength < 0 {
+					r.Header.Set(unknown, "yes")
+				}
+				return find.Session(r)
+			})
+			p.Transport = sends(func(r *http.Request) (*http.Response, error) {
+				if r.Header.Get(unknown) == "" {
+					return send.RoundTrip(r)
+				}
+				r.Header.Del(unknown)
+				if r.ContentLength <= 256<<10 {
+					return send.RoundTrip(r)
+				}
+				return &http.Response{StatusCode: http.StatusRequestEntityTooLarge, ProtoMajor: 1, ProtoMinor: 1, Request: r,
+					Header: http.Header{"Content-Length": {"0"}}, Body: http.NoBody}, nil
+			})
+		}),
+	}
+}
+
 // BNDSixteen has room for sixteen answers.
 func (Catalogue) BNDSixteen() Mutant {
 	return Mutant{

@@ -11,9 +11,11 @@ import (
 )
 
 const (
-	// verifyInRow is how many answers in a row must show the new generation: while
-	// a proxy reloads, its old and new processes share the port.
+	// verifyInRow is how many answers in a row must show the new generation, and
+	// handOver for how long they must do so after a reload: until then, a proxy's old
+	// and new processes may share the port (nginx lets them do so for 100 ms).
 	verifyInRow = 5
+	handOver    = 250 * time.Millisecond
 	// resignal is how long a signal may stay without any effect before it is sent
 	// again: some targets lose one that arrives while they are busy with the last.
 	resignal = 500 * time.Millisecond
@@ -57,7 +59,7 @@ func (p *process) apply(ctx context.Context, workers []Worker) error {
 			failed.Signals++
 		}
 		round, stop := context.WithTimeoutCause(limited, resignal, errRound)
-		err := p.verify(round, a.Verify, &p.data)
+		err := p.verify(round, a.Verify, &p.data, handOver)
 		stop()
 		var u *unseen
 		switch {
@@ -87,7 +89,7 @@ func (p *process) awaitWhen(ctx context.Context) error {
 	defer cancel()
 	limited, done := alive(limited, p.g.Exited())
 	defer done()
-	err := p.verify(limited, *w, &p.data)
+	err := p.verify(limited, *w, &p.data, 0)
 	var u *unseen
 	if ctx.Err() != nil || err == nil || !errors.As(err, &u) {
 		return errors.Join(context.Cause(ctx), err)
@@ -135,26 +137,34 @@ func (u *unseen) Error() string {
 
 func (u *unseen) Unwrap() error { return u.why }
 
-// verify polls until v is seen verifyInRow times in a row, or ctx ends: then the
-// error is an *unseen.
-func (p *process) verify(ctx context.Context, v Verify, d *Data) error {
+// verify polls until v is seen verifyInRow times in a row and for the given time, or
+// ctx ends: then the error is an *unseen.
+func (p *process) verify(ctx context.Context, v Verify, d *Data, hold time.Duration) error {
 	url, want, err := v.render(d)
 	if err != nil {
 		return err
 	}
 	u := &unseen{url: url, key: v.HTTP.key}
-	row := 0
+	row, since := 0, time.Time{}
 	for {
 		a, err := probe(ctx, url, probeDeadline)
-		if err == nil && bytes.Contains(a.body, []byte(want)) {
-			if row++; row == verifyInRow {
-				return nil
-			}
-			continue
+		seen := err == nil && bytes.Contains(a.body, []byte(want))
+		switch {
+		case seen && row == 0:
+			row, since = 1, time.Now()
+		case seen:
+			row++
+		default:
+			row = 0
 		}
-		row = 0
-		if ctx.Err() == nil {
+		if row >= verifyInRow && time.Since(since) >= hold {
+			return nil
+		}
+		if ctx.Err() == nil && !seen {
 			u.last = describe(a, err)
+		}
+		if row > 0 && row < verifyInRow {
+			continue
 		}
 		if !pause(ctx, probeEvery) {
 			u.why = context.Cause(ctx)

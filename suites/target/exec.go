@@ -239,7 +239,7 @@ func (p *process) awaitReady(ctx context.Context, url string) error {
 	defer done()
 	err := awaitStatus(limited, url, r.Status)
 	if err == nil && p.m.Wiring.Apply != nil {
-		err = p.verify(limited, p.m.Wiring.Apply.Verify, &p.data)
+		err = p.verify(limited, p.m.Wiring.Apply.Verify, &p.data, 0)
 	}
 	if err == nil {
 		select {

@@ -175,18 +175,50 @@ func (m *Manifest) resolve(variant string) (Variant, error) {
 	if variant == "" {
 		return all, nil
 	}
-	v, ok := m.Variants[variant]
-	if !ok {
-		known := "it has none"
-		if len(m.Variants) > 0 {
-			known = "it has " + strings.Join(m.VariantNames(), ", ")
+	replaced := map[string]string{} // what a variant replaced, and which one
+	for name := range strings.SplitSeq(variant, Plus) {
+		v, ok := m.Variants[name]
+		if !ok {
+			known := "it has none"
+			if len(m.Variants) > 0 {
+				known = "it has " + strings.Join(m.VariantNames(), ", ")
+			}
+			return Variant{}, fmt.Errorf("%s: no variant %q; %s", m.File, name, known)
 		}
-		return Variant{}, fmt.Errorf("%s: no variant %q; %s", m.File, variant, known)
+		for _, what := range append(sortedKeys(v.Files), sortedKeys(v.Env)...) {
+			if other := replaced[what]; other != "" {
+				return Variant{}, m.Fault([]string{"variants", name}, "variants."+name, "",
+					fmt.Sprintf("replaces %s, and so does variant %s, but a case needs both in force at once", what, other),
+					"let the manifest's own text say both, from {{.Session}}")
+			}
+			replaced[what] = name
+		}
+		all.Session = overlay(all.Session, m.Session, v.Session)
+		merge(all.Files, v.Files)
+		merge(all.Env, v.Env)
 	}
-	all.Session = v.Session
-	merge(all.Files, v.Files)
-	merge(all.Env, v.Env)
 	return all, nil
+}
+
+// Plus joins the names of variants that are in force together, each laid over the
+// ones before.
+const Plus = "+"
+
+// overlay changes in s what variant v changes in the manifest's own session.
+func overlay(s, own, v Session) Session {
+	change(&s.Carrier, own.Carrier, v.Carrier)
+	change(&s.Kind, own.Kind, v.Kind)
+	change(&s.Scope, own.Scope, v.Scope)
+	change(&s.IdleTTL, own.IdleTTL, v.IdleTTL)
+	change(&s.Capacity, own.Capacity, v.Capacity)
+	change(&s.AtCapacity, own.AtCapacity, v.AtCapacity)
+	return s
+}
+
+func change[T comparable](into *T, was, is T) {
+	if is != was {
+		*into = is
+	}
 }
 
 func merge(into, from map[string]Template) {

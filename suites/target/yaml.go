@@ -1,6 +1,7 @@
 package target
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -81,7 +82,8 @@ func (r *reader) open(source []byte) (v value) {
 			v = value{r: r, at: root}
 		}
 	}()
-	f, err := parser.ParseBytes(source, 0)
+	// A byte order mark, which some editors write, is no part of the text.
+	f, err := parser.ParseBytes(bytes.TrimPrefix(source, []byte("\xef\xbb\xbf")), 0)
 	var syntax *yaml.SyntaxError
 	switch {
 	case errors.As(err, &syntax) && syntax.Token != nil:

@@ -11,6 +11,11 @@
 // is still found; and the target dies with the guard (parent death signal).
 // On other systems the guard knows the target's process group only.
 //
+// If guard and parent are killed together, the target still dies with the guard; what
+// else they leave, the next guard that starts on this machine clears away: it knows
+// the processes by a variable in their environment, which names the directory, and
+// the directory by its name and a lock that only a living guard holds.
+//
 // The guard makes the working directory itself and removes that one alone: a
 // directory that we had made could be left behind between its making and the
 // guard's start.
@@ -18,9 +23,11 @@ package guard
 
 import "os"
 
-// argv0 and mark together turn a start of our executable into a guard.
+// argv0 and mark together turn a start of our executable into a guard. The name
+// does not hold the program's, so that whoever ends everything that is called
+// routeproof by SIGKILL leaves the guards to their work.
 const (
-	argv0 = "routeproof-guard"
+	argv0 = "rp-guard"
 	mark  = "ROUTEPROOF_GUARD"
 )
 

@@ -19,7 +19,7 @@ func becomeReaper() error {
 		return os.NewSyscallError("prctl(PR_SET_CHILD_SUBREAPER)", err)
 	}
 	// Only for people who look at a process list; at most 15 bytes.
-	name := append([]byte("routeproof-grd"), 0)
+	name := append([]byte(argv0), 0)
 	_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&name[0])), 0, 0, 0)
 	return nil
 }

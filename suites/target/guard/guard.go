@@ -10,9 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -293,27 +291,14 @@ func (g *Guard) end(e Exit) {
 }
 
 // mourn cleans up after a guard that was itself killed. Its target died with it
-// (parent death signal), the rest of the target's group dies now, and so does every
-// process that carries the directory's name in its environment. A directory is
-// removed only where a guard makes one.
+// (parent death signal), the rest of the target's group dies now, and so does what
+// is found by the directory's name.
 func mourn(pid int, dir string) {
 	if dir == "" {
 		return
 	}
 	if pid != 0 {
 		_ = syscall.Kill(-pid, syscall.SIGKILL)
-		for end := time.Now().Add(killLimit); time.Now().Before(end); {
-			left := marked(dirEnv + "=" + dir)
-			if len(left) == 0 {
-				break
-			}
-			for _, p := range left {
-				_ = syscall.Kill(p, syscall.SIGKILL)
-			}
-			<-time.After(rescan)
-		}
 	}
-	if filepath.Dir(dir) == filepath.Clean(os.TempDir()) && strings.HasPrefix(filepath.Base(dir), dirPrefix) {
-		_ = os.RemoveAll(dir)
-	}
+	wipe(dir)
 }

@@ -68,11 +68,13 @@ func stand(control, status *os.File) int {
 		g.tell(report{Failed: "guard: " + err.Error()})
 		return 1
 	}
-	dir, err := os.MkdirTemp("", dirPrefix)
+	sweep()
+	dir, lock, err := makeDir()
 	if err != nil {
 		g.tell(report{Failed: "guard: " + err.Error()})
 		return 1
 	}
+	defer lock.Close()
 	g.dir = dir
 	g.tell(report{Dir: dir})
 	go g.listen(control)
