@@ -60,6 +60,9 @@ func parts(variant string) []string {
 }
 
 func fits(m *target.Manifest, x bench.Case, claims []string) error {
+	if x.Script == nil && !m.HasRouter() {
+		return nil // declined: there is nothing to send requests to
+	}
 	has := func(claim string) bool { return slices.Contains(claims, claim) }
 	for _, name := range parts(x.Variant) {
 		if slices.Contains(m.VariantNames(), name) {
@@ -76,7 +79,20 @@ func fits(m *target.Manifest, x bench.Case, claims []string) error {
 	if err != nil {
 		return err
 	}
+	missing := func(key, claim, remedy string) error {
+		return m.Fault([]string{"claims", claim}, key, "", fmt.Sprintf("missing: case %s needs it, since the claim on this line is answered yes", x.ID), remedy+", or answer the claim with no")
+	}
 	switch {
+	case x.Script != nil && m.Component == nil:
+		return missing("component", bench.ComponentClaim, "write component: {command: [ADAPTER, ARGUMENT, ...]}")
+	case x.Script != nil:
+		return nil // the rest is about routers
+	case has("pins.worker") && m.Pins.Worker == "":
+		return missing("pins.worker", "pins.worker", "write pins: {worker: HEADER}")
+	case has("pins.rank") && m.Pins.Rank == "":
+		return missing("pins.rank", "pins.rank", "write pins: {worker: HEADER, rank: HEADER}")
+	case has("affinity.query") && session.Query == "":
+		return missing("session.query", "affinity.query", "write session: {..., query: HEADER}")
 	case has("affinity.key") && session.Kind == target.KindNone:
 		return m.Fault([]string{"session", "kind"}, "session.kind", target.KindNone, "contradicts the claim affinity.key: yes",
 			"declare table or hash, or answer the claim affinity.key with no")

@@ -49,6 +49,11 @@ func (r *runner) result(ctx context.Context, j Job) report.CaseResult {
 		res.Verdict, res.Detail = report.Declined, fmt.Sprintf("the manifest answers the claim %s with no", claim)
 		return res
 	}
+	x, _ := r.cat.Case(j.Case)
+	if x.Script == nil && !m.HasRouter() {
+		res.Verdict, res.Detail = report.Declined, "the manifest launches no router, only a component"
+		return res
+	}
 	if r.misses >= maxMisses && j.Mutant == "" {
 		res.Detail = fmt.Sprintf("given up: in %d cases in a row the target did not start, or gave no whole answer to any request", r.misses)
 		return res
@@ -67,7 +72,6 @@ func (r *runner) result(ctx context.Context, j Job) report.CaseResult {
 		pool = bench.NewPool(env)
 		r.pools[j.Mutant] = pool
 	}
-	x, _ := r.cat.Case(j.Case)
 	out := pool.Exec(ctx, x, res.Seed, func(h *history.History) (err error) {
 		res.Evidence, err = save(r.cfg.Evidence, j, h)
 		return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/routeproof/routeproof/suites/judge"
+	"github.com/routeproof/routeproof/suites/script"
 )
 
 // Case checks a clause: Drive makes a history, Judge reads it.
@@ -27,7 +28,9 @@ type Case struct {
 	// Cost is the expected duration, for balancing shards; 0 = 500 ms.
 	Cost  time.Duration
 	Drive func(ctx context.Context, r *Run) error // an error is the harness's own
-	Judge judge.Judge
+	// Script takes the place of Drive where the case talks to a component.
+	Script *script.Script
+	Judge  judge.Judge
 }
 
 // Clause is the ID of the clause that the case checks.

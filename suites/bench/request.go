@@ -7,10 +7,12 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/routeproof/routeproof/suites/history"
+	"github.com/routeproof/routeproof/suites/script"
 )
 
 // Req says what one client request shall be. The zero value is a keyless,
@@ -28,6 +30,8 @@ type Req struct {
 	Tokens   int    // max_tokens; 0 = 4
 	Prompt   string // after the marker; empty = a short one
 	Header   http.Header
+	Pin      *script.Where  // the worker, and perhaps the rank, that shall serve it
+	Asks     bool           // only asks where the session is bound
 	BlankID  bool           // the session id is sent although it is empty or blank
 	Lower    bool           // the session header's name in lower case instead of as the manifest writes it
 	Chunked  bool           // the body without a Content-Length
@@ -93,8 +97,11 @@ func (s Shape) String() string {
 	return strings.Join(words, " ")
 }
 
-// carrier is how the target wants the session id, from the manifest.
-type carrier struct{ header, body, cookie string }
+// carrier is how the target wants the session id, pins and questions, from the manifest.
+type carrier struct {
+	header, body, cookie string // the session id
+	worker, rank, query  string // headers
+}
 
 // render makes path, header and body. The join key travels in x-request-id, in
 // the body's user field and as a marker in the prompt, because routers drop headers.
@@ -142,6 +149,15 @@ func (q Req) render(c carrier) (path string, header http.Header, body []byte, er
 		default:
 			return "", nil, nil, fmt.Errorf("the manifest names no session carrier, so session %q cannot be sent", q.Session)
 		}
+	}
+	if q.Pin != nil && q.Pin.Worker != "" {
+		header[c.worker] = []string{q.Pin.Worker}
+	}
+	if q.Pin != nil && q.Pin.Rank != nil {
+		header[c.rank] = []string{strconv.Itoa(*q.Pin.Rank)}
+	}
+	if q.Asks {
+		header[c.query] = []string{"target"}
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

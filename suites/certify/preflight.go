@@ -14,7 +14,7 @@ import (
 // unusable is the error; everything else that keeps the run from its cases is
 // the problem.
 func preflight(ctx context.Context, m *target.Manifest, seed uint64) (*report.Problem, error) {
-	if m.Launch.InProcess != "" {
+	if m.Launch.InProcess != "" || !m.HasRouter() {
 		return nil, nil
 	}
 	workers := bench.DefaultWorkers

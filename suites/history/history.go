@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/routeproof/routeproof/mockers/ledger"
+	"github.com/routeproof/routeproof/suites/script"
 )
 
 // Unset marks a time that has not come.
@@ -41,16 +42,18 @@ type Event struct {
 
 // Request is one client request and its answer.
 type Request struct {
-	Key      string `json:"key"`               // join key, unique in the run
-	Session  string `json:"session,omitempty"` // session id sent; empty = keyless
-	Turn     int    `json:"turn"`              // turn within the session, from 0
-	Phase    string `json:"phase"`             // the case's own name for the moment it was sent in
-	Endpoint string `json:"endpoint"`
-	Stream   bool   `json:"stream"`
-	Chunked  bool   `json:"chunked"` // the body was sent without a Content-Length
-	Kept     bool   `json:"kept"`    // sent over a kept-alive connection instead of a fresh one
-	Model    string `json:"model"`
-	Path     string `json:"path"` // path and query sent
+	Key      string        `json:"key"`               // join key, unique in the run
+	Session  string        `json:"session,omitempty"` // session id sent; empty = keyless
+	Turn     int           `json:"turn"`              // turn within the session, from 0
+	Phase    string        `json:"phase"`             // the case's own name for the moment it was sent in
+	Endpoint string        `json:"endpoint"`
+	Pin      *script.Where `json:"pin,omitempty"`  // where it asked to be served
+	Asks     bool          `json:"asks,omitempty"` // it only asked where its session is bound
+	Stream   bool          `json:"stream"`
+	Chunked  bool          `json:"chunked"` // the body was sent without a Content-Length
+	Kept     bool          `json:"kept"`    // sent over a kept-alive connection instead of a fresh one
+	Model    string        `json:"model"`
+	Path     string        `json:"path"` // path and query sent
 
 	SentHeader     map[string][]string `json:"sentHeader"`
 	SentBody       []byte              `json:"sentBody,omitempty"` // kept up to ledger.KeepBody
@@ -106,5 +109,6 @@ type History struct {
 	Requests    []Request        `json:"requests"`    // in the order they were sent
 	Attempts    []ledger.Attempt `json:"attempts"`    // in the order of arrival
 	Marks       []Mark           `json:"marks"`
-	Foreign     int              `json:"foreign"` // attempts without this case's key, left out above
+	Foreign     int              `json:"foreign"`        // attempts without this case's key, left out above
+	Talk        *script.Talk     `json:"talk,omitempty"` // with a component, in place of requests
 }

@@ -54,13 +54,18 @@ func Parse(file string, source []byte, claims []string) (*Manifest, error) {
 }
 
 func (m *Manifest) read(root value, claims []string) {
-	o := root.object("apiVersion", "implementation", "launch", "files", "ports", "wiring", "endpoint",
-		"session", "claims", "models", "timeouts", "variants", "exemptions")
+	o := root.object("apiVersion", "implementation", "launch", "component", "files", "ports", "wiring", "endpoint",
+		"session", "pins", "claims", "models", "timeouts", "variants", "exemptions")
 	if v, ok := o.need("apiVersion", "write apiVersion: "+APIVersion); ok {
 		v.word(APIVersion)
 	}
 	m.readImplementation(o)
-	m.readLaunch(o)
+	if v, ok := o.has("component"); ok {
+		m.readComponent(v)
+	}
+	if _, ok := o.has("launch"); ok || m.Component == nil {
+		m.readLaunch(o)
+	}
 	if v, ok := o.has("files"); ok {
 		m.Files = templates(v, true)
 		m.needsProcess(v)
@@ -69,10 +74,22 @@ func (m *Manifest) read(root value, claims []string) {
 		m.readPorts(v)
 		m.needsProcess(v)
 	}
-	m.readWiring(o)
-	m.readEndpoint(o)
-	if v, ok := o.need("session", "say how the target treats sessions, at least session: {kind: none}"); ok {
-		m.Session = readSession(v, Session{Scope: "replica"})
+	m.Session = Session{Kind: KindNone, Scope: "replica"}
+	if m.HasRouter() {
+		m.readWiring(o)
+		m.readEndpoint(o)
+		if v, ok := o.need("session", "say how the target treats sessions, at least session: {kind: none}"); ok {
+			m.Session = readSession(v, Session{Scope: "replica"})
+		}
+		if v, ok := o.has("pins"); ok {
+			m.Pins = readPins(v)
+		}
+	} else {
+		for _, key := range []string{"wiring", "endpoint", "session", "pins", "variants", "models", "timeouts"} {
+			if v, ok := o.has(key); ok {
+				v.fail("", "has no effect: the manifest launches no router, only a component", "remove it, or say how the router is launched")
+			}
+		}
 	}
 	m.readClaims(o, claims)
 	m.Models = []string{"mock"}

@@ -62,6 +62,49 @@ func readExec(v value) *Exec {
 	return e
 }
 
+func (m *Manifest) readComponent(v value) {
+	o := v.object("inprocess", "command", "env")
+	_, in := o.has("inprocess")
+	_, command := o.has("command")
+	m.Component = &Component{}
+	if v.r.err == nil && in == command {
+		v.fail("", "must hold exactly one of inprocess, command", "write component: {command: [ADAPTER, ARGUMENT, ...]}")
+		return
+	}
+	if in, ok := o.has("inprocess"); ok {
+		m.Component.InProcess = in.word(InProcessReference)
+	}
+	if c, ok := o.has("command"); ok {
+		for _, a := range c.list() {
+			m.Component.Command = append(m.Component.Command, a.template())
+		}
+		if v.r.err == nil && len(m.Component.Command) == 0 {
+			c.fail("", "is empty", "write command: [ADAPTER, ARGUMENT, ...]")
+		}
+	}
+	if env, ok := o.has("env"); ok {
+		if command {
+			m.Component.Env = templates(env, false)
+		} else {
+			env.fail("", "has no effect: the component is not a process of ours", "remove it")
+		}
+	}
+}
+
+// HasRouter says whether there is a router to send requests to.
+func (m *Manifest) HasRouter() bool { return m.Launch.Kind() != "none" }
+
+func readPins(v value) (p Pins) {
+	o := v.object("worker", "rank")
+	if w, ok := o.need("worker", "name the header that pins a request to a worker"); ok {
+		p.Worker = httpName(w)
+	}
+	if r, ok := o.has("rank"); ok {
+		p.Rank = httpName(r)
+	}
+	return p
+}
+
 func (m *Manifest) readWiring(o object) {
 	v, given := o.fields["wiring"]
 	if m.Launch.InProcess != "" {
@@ -160,7 +203,7 @@ func (m *Manifest) readEndpoint(o object) {
 
 // readSession reads a declaration; keys that it leaves out keep base's value.
 func readSession(v value, base Session) Session {
-	o := v.object("carrier", "kind", "scope", "idleTTL", "capacity", "atCapacity")
+	o := v.object("carrier", "kind", "scope", "idleTTL", "capacity", "atCapacity", "query")
 	s := base
 	if c, ok := o.has("carrier"); ok {
 		s.Carrier = readCarrier(c)
@@ -181,6 +224,9 @@ func readSession(v value, base Session) Session {
 	}
 	if a, ok := o.has("atCapacity"); ok {
 		s.AtCapacity = a.word(CapacityRefuse, CapacityUnpinned, CapacityEvict)
+	}
+	if q, ok := o.has("query"); ok {
+		s.Query = httpName(q)
 	}
 	if v.r.err == nil && s.Kind != KindNone && s.Carrier == (Carrier{}) {
 		o.need("carrier", "say where the session id travels: carrier: {header: X-Session-ID}, {body: FIELD} or {cookie: NAME}")

@@ -40,12 +40,14 @@ const (
 type Manifest struct {
 	File           string // as given to Load
 	Implementation Implementation
-	Launch         Launch
+	Launch         Launch              // nil fields only: no router, a component alone
+	Component      *Component          // nil: the target is no library
 	Files          map[string]Template // name in the target's directory -> contents
 	Ports          []string            // names of extra ports to allocate
 	Wiring         Wiring
 	Endpoint       Template // base URL of the OpenAI API, without /v1; empty in process
 	Session        Session
+	Pins           Pins
 	Claims         map[string]bool // every known claim is answered
 	Models         []string        // model names that clients may ask for; at least one
 	Timeouts       Timeouts
@@ -66,16 +68,32 @@ type Launch struct {
 	Exec      *Exec
 }
 
-// Kind is "inprocess", "external" or "exec".
+// Kind is "inprocess", "external", "exec", or "none" where there is a component alone.
 func (l Launch) Kind() string {
 	switch {
 	case l.Exec != nil:
 		return "exec"
 	case l.External:
 		return "external"
-	default:
+	case l.InProcess != "":
 		return "inprocess"
 	}
+	return "none"
+}
+
+// Component says how the target is reached as a library: through an adapter that
+// speaks the protocol of component.md. Exactly one of the two is set.
+type Component struct {
+	InProcess string // InProcessReference
+	Command   []Template
+	Env       map[string]Template
+}
+
+// Pins are the headers by which a request names where it wants to be served; empty
+// where there is none.
+type Pins struct {
+	Worker string // its value is the worker's id as wired
+	Rank   string // its value is a data-parallel rank, from 0
 }
 
 // Exec is a target that we run as a process.
@@ -119,6 +137,7 @@ type Session struct {
 	Scope      string        // replica (default) or shared
 	IdleTTL    time.Duration // 0: not declared
 	Capacity   int           // bindings; 0: not declared
+	Query      string        // header with the value "target" that only asks where the session is bound; empty: none
 	AtCapacity string        // CapacityRefuse, CapacityUnpinned, CapacityEvict; empty: not declared
 }
 
@@ -212,6 +231,7 @@ func overlay(s, own, v Session) Session {
 	change(&s.IdleTTL, own.IdleTTL, v.IdleTTL)
 	change(&s.Capacity, own.Capacity, v.Capacity)
 	change(&s.AtCapacity, own.AtCapacity, v.AtCapacity)
+	change(&s.Query, own.Query, v.Query)
 	return s
 }
 

@@ -14,7 +14,9 @@ const (
 const referenceHead = `apiVersion: routeproof/v1
 implementation: {organization: routeproof, project: reference, version: built-in, url: "https://github.com/routeproof/routeproof"}
 launch: {inprocess: reference}
-session: {carrier: {header: X-Session-ID}, kind: table, scope: replica, idleTTL: 60s, capacity: 65536, atCapacity: refuse}
+component: {inprocess: reference}
+session: {carrier: {header: X-Session-ID}, kind: table, scope: replica, idleTTL: 60s, capacity: 65536, atCapacity: refuse, query: X-Routeproof-Query}
+pins: {worker: X-Dynamo-Worker-Instance-ID, rank: X-Dynamo-DP-Rank}
 models: [mock]
 variants:
   shortTTL: {session: {idleTTL: 2s}}

@@ -39,11 +39,29 @@ func (m *Manifest) rehearseVariant(v Variant, d *Data) error {
 			return err
 		}
 	}
+	if c := m.Component; c != nil {
+		if err := rehearseCommand(c.Command, d); err != nil {
+			return err
+		}
+		for _, key := range sortedKeys(c.Env) {
+			if _, err := c.Env[key].render(d); err != nil {
+				return err
+			}
+		}
+	}
 	e := m.Launch.Exec
 	if e == nil {
 		return nil
 	}
-	for i, a := range e.Command {
+	if err := rehearseCommand(e.Command, d); err != nil {
+		return err
+	}
+	_, err := e.Ready.HTTP.renderURL(d)
+	return err
+}
+
+func rehearseCommand(command []Template, d *Data) error {
+	for i, a := range command {
 		s, err := a.render(d)
 		if err != nil {
 			return err
@@ -52,8 +70,7 @@ func (m *Manifest) rehearseVariant(v Variant, d *Data) error {
 			return a.bad(s, "is no program or argument", "write command: [PROGRAM, ARGUMENT, ...]")
 		}
 	}
-	_, err := e.Ready.HTTP.renderURL(d)
-	return err
+	return nil
 }
 
 // rehearseVerify makes sure that one generation can be told from the next.

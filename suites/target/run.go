@@ -58,6 +58,8 @@ func Start(ctx context.Context, m *Manifest, opt Options) (*Running, error) {
 		h, err = startExec(ctx, m, v, opt)
 	case "external":
 		h, err = startExternal(ctx, m)
+	case "none":
+		return nil, fmt.Errorf("%s launches no router, only a component", m.File)
 	default:
 		h, err = startLocal(m, v, opt)
 	}

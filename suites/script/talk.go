@@ -1,0 +1,91 @@
+package script
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Talk is a conversation as it went: the evidence beside its script.
+type Talk struct {
+	Adapter string   `json:"adapter"` // name and version, as it says
+	Claims  []string `json:"claims"`
+	Turns   []Turn   `json:"turns"` // one for each step, in order; fewer if it was cut off
+	// Fault is what the adapter did against the protocol, with the offending line;
+	// nothing was asked after it.
+	Fault string `json:"fault,omitempty"`
+	Lines []Line `json:"lines"`
+}
+
+// Turn is one step as it went.
+type Turn struct {
+	Step    string   `json:"step"`
+	Left    string   `json:"left,omitempty"`   // why it was not asked
+	Answers []Answer `json:"answers"`          // what was answered since the step before, in order
+	Waiting []string `json:"waiting"`          // what was not
+	Unable  bool     `json:"unable,omitempty"` // left out for want of a claim
+}
+
+// Answer is what an operation was answered.
+type Answer struct {
+	Name    string  `json:"name"`
+	Outcome Outcome `json:"outcome"`
+	Text    string  `json:"text,omitempty"` // of an error
+}
+
+// Line is one line of the protocol.
+type Line struct {
+	At   time.Duration `json:"at"`
+	Sent bool          `json:"sent"` // by us
+	Text string        `json:"text"`
+}
+
+// String says what is asked.
+func (st *Step) String() string {
+	var b strings.Builder
+	b.WriteString(st.Op)
+	switch {
+	case st.Ask != nil && st.Op == Acquire:
+		fmt.Fprintf(&b, " %s of %s", st.Name, st.Ask)
+	case st.Ask != nil:
+		fmt.Fprintf(&b, " %s", st.Ask)
+	case st.Ref != "":
+		fmt.Fprintf(&b, " %s", st.Ref)
+	case st.By != 0:
+		fmt.Fprintf(&b, " by %v", st.By)
+	case st.Op == SetWorkers:
+		for i, w := range st.Workers {
+			fmt.Fprintf(&b, "%s %s", comma(i), w.ID)
+		}
+	case st.Config != nil:
+		fmt.Fprintf(&b, " with %+v", *st.Config)
+	}
+	if st.At != nil {
+		fmt.Fprintf(&b, " at %s", st.At)
+	}
+	return b.String()
+}
+
+func comma(i int) string {
+	if i == 0 {
+		return ""
+	}
+	return ","
+}
+
+func (a *Ask) String() string {
+	id := a.Session
+	if len(id) > 24 {
+		id = fmt.Sprintf("%.20s... (%d bytes)", id, len(id))
+	}
+	b := fmt.Sprintf("session %q", id)
+	for _, x := range []struct{ what, is string }{{"model", a.Model}, {"tenant", a.Tenant}, {"phase", a.Phase}} {
+		if x.is != "" {
+			b += fmt.Sprintf(", %s %s", x.what, x.is)
+		}
+	}
+	if a.Pin != nil {
+		b += ", pinned to " + a.Pin.String()
+	}
+	return b
+}
