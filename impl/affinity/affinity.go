@@ -1,133 +1,78 @@
 // Package affinity binds sessions to workers: the first request of a session
 // initializes its binding, later ones follow it, and an idle binding ends after
 // its TTL. The rules are a pure state machine (core.go); Table puts locks,
-// waiting and a clock around it. The package knows nothing of HTTP or of which
-// workers are alive.
+// waiting and a clock around it. The package knows nothing of HTTP, and of
+// workers only what Config.Live tells it.
 package affinity
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 )
 
-// Key names a session. The same session id under two models is two sessions.
-// Both parts count byte for byte.
+// Key names a session: the same id under two models or two tenants is two
+// sessions. All parts count byte for byte.
 type Key struct {
 	Model   string // canonical model name; may be empty where there is only one
+	Tenant  string // "" unless tenants are configured
 	Session string // at most MaxSessionBytes bytes
+}
+
+// Ask is what a request wants to know or to hold.
+type Ask struct {
+	Key Key
+	Pin Target // what the client asks for by name; zero for no wish
 }
 
 // Coordinator hands out leases on sessions. It is safe for concurrent use.
 type Coordinator interface {
 	// Acquire leases the session. If nobody has bound it, exactly one caller gets
-	// an initializer and the others wait for what becomes of it: until it
-	// commits, until one of them takes over after it was abandoned, until
-	// ctx ends, or until the configured InitWait has passed.
+	// an initializer, which carries the caller's pin, and the others wait for what
+	// becomes of it: until it commits, until one of them takes over after it
+	// was abandoned, until ctx ends, or until the configured InitWait has passed.
+	// Where the bound worker is no longer live, the binding ends and the session is
+	// as if nobody had bound it. A live binding answers every pin that it meets, with
+	// its own rank where the pin has none.
 	//
-	// Errors: ErrTooLong, ErrCapacity, ErrInitWait (test with errors.Is), or ctx's own.
-	Acquire(ctx context.Context, key Key) (Lease, error)
+	// Errors (test with errors.Is): ErrTooLong, ErrRankAlone, ErrPin, ErrCapacity,
+	// ErrInitWait, or ctx's own.
+	Acquire(ctx context.Context, a Ask) (Lease, error)
+
+	// Query says where Acquire would find the session bound, and leaves no trace: it
+	// never waits, and inserts, refreshes, leases, reclaims or invalidates nothing.
+	// What is being initialized, has expired, or is bound to a worker that is no
+	// longer live counts as not bound.
+	//
+	// Errors (test with errors.Is): ErrTooLong, ErrRankAlone, ErrPin.
+	Query(a Ask) (t Target, bound bool, err error)
 }
 
-// Lease is one request's hold on a session. A lease is either an initializer,
-// which must choose a worker, or bound. Every lease must be released; all
-// methods are safe for concurrent use, and do nothing once the lease is over.
-type Lease interface {
-	// Bound returns the worker the session is bound to, or "" for an initializer
-	// that has not committed.
-	Bound() string
-
-	// Commit binds the session to the worker: the initializer becomes a bound
-	// lease and everybody who waits gets one too. It fails with ErrStale if the
-	// lease is over or bound to another worker.
-	Commit(worker string) error
-
-	// Abandon gives initializing up and hands it to exactly one waiter, if there
-	// is one. It does nothing on a bound lease.
-	Abandon()
-
-	// Release ends the lease. On a bound lease the session's TTL starts again from
-	// now; on an initializer it means Abandon. Only the first call counts.
-	Release()
-
-	// Invalidate ends the lease and removes the binding it belongs to, even if
-	// others hold leases on it; theirs end without touching a newer
-	// binding. If the binding was replaced meanwhile, nothing happens to the newer
-	// one. On an initializer it means Abandon.
-	Invalidate()
-}
-
-// Limits and defaults.
-const (
-	MaxSessionBytes = 256 // of a session id, in bytes
-	DefaultCapacity = 65536
-	DefaultInitWait = 30 * time.Second
-	MinIdleTTL      = time.Second
-	MaxIdleTTL      = 31536000 * time.Second // 365 days
-)
+// MaxSessionBytes is the limit of a session id, in bytes.
+const MaxSessionBytes = 256
 
 // Error kinds.
 var (
-	ErrTooLong  = errors.New("session id too long")
-	ErrCapacity = errors.New("session table full")
-	ErrInitWait = errors.New("waited too long for the session's first request")
-	ErrStale    = errors.New("session lease is over")
+	ErrTooLong   = errors.New("session id too long")
+	ErrRankAlone = errors.New("rank without worker")
+	ErrPin       = errors.New("pin contradicts the session's binding")
+	ErrCapacity  = errors.New("session table full")
+	ErrInitWait  = errors.New("waited too long for the session's first request")
+	ErrStale     = errors.New("session lease is over")
+	ErrMismatch  = errors.New("target does not fit the session's lease")
 )
 
-// Config shapes a Table.
-type Config struct {
-	// IdleTTL is how long a binding outlives its last request, from MinIdleTTL to
-	// MaxIdleTTL. A binding whose deadline is exactly now has ended.
-	IdleTTL time.Duration
-	// Capacity is the most sessions held at a time, those being initialized and
-	// those not yet reclaimed included. 0 means DefaultCapacity.
-	Capacity int
-	// InitWait is the longest that Acquire waits behind an initializer. 0 means
-	// DefaultInitWait.
-	InitWait time.Duration
-	// Evict makes room at capacity, where nothing has expired, by ending the
-	// binding that has been idle for longest. Sessions with requests in flight are
-	// never evicted.
-	Evict bool
+// check refuses what is wrong whatever the state of the session.
+func (a *Ask) check() error {
+	if n := len(a.Key.Session); n > MaxSessionBytes {
+		return fmt.Errorf("%w: it has %d bytes: send at most %d", ErrTooLong, n, MaxSessionBytes)
+	}
+	if a.Pin.Worker == "" && a.Pin.Rank.set {
+		return fmt.Errorf("%w: rank %v is asked for: name its worker too, or drop the rank", ErrRankAlone, a.Pin.Rank)
+	}
+	return nil
 }
 
-// withDefaults returns the config with zero values filled in, or an error that
-// names the bad setting.
-func (c Config) withDefaults() (Config, error) {
-	if c.IdleTTL < MinIdleTTL || c.IdleTTL > MaxIdleTTL {
-		return c, fmt.Errorf("idleTTL %v is out of range: set it from %v to %v (365 days)", c.IdleTTL, MinIdleTTL, MaxIdleTTL)
-	}
-	if c.Capacity < 0 {
-		return c, fmt.Errorf("capacity %d is negative: set the most sessions to hold, or 0 for %d", c.Capacity, DefaultCapacity)
-	}
-	if c.InitWait < 0 {
-		return c, fmt.Errorf("initWait %v is negative: set a duration, or 0 for %v", c.InitWait, DefaultInitWait)
-	}
-	if c.Capacity == 0 {
-		c.Capacity = DefaultCapacity
-	}
-	if c.InitWait == 0 {
-		c.InitWait = DefaultInitWait
-	}
-	return c, nil
-}
-
-// Clock is what a Table knows of time.
-type Clock interface {
-	Now() time.Time
-	// AfterFunc runs f in its own goroutine once d has passed, unless stop is
-	// called first; stop says whether it came in time.
-	AfterFunc(d time.Duration, f func()) (stop func() bool)
-}
-
-// SystemClock is the real clock.
-type SystemClock struct{}
-
-// Now implements Clock.
-func (SystemClock) Now() time.Time { return time.Now() }
-
-// AfterFunc implements Clock.
-func (SystemClock) AfterFunc(d time.Duration, f func()) (stop func() bool) {
-	return time.AfterFunc(d, f).Stop
+func pinError(session string, bound, pin Target) error {
+	return fmt.Errorf("%w: session %q is bound to %v, but %v is asked for: ask for the former, or drop the pin", ErrPin, session, bound, pin)
 }

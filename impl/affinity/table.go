@@ -2,7 +2,6 @@ package affinity
 
 import (
 	"context"
-	"fmt"
 	"hash/maphash"
 	"math"
 	"sync"
@@ -10,10 +9,7 @@ import (
 	"time"
 )
 
-const (
-	shardCount = 64
-	leaseSlab  = 16 // leases allocated at a time
-)
+const shardCount = 64
 
 // Table is the Coordinator of one router process. Sessions live in shards, each
 // with its own lock; an idle session costs memory only, no goroutine and no
@@ -24,18 +20,18 @@ type Table struct {
 	clock  Clock
 	origin time.Time
 	seed   maphash.Seed
+	common common
 	used   atomic.Int64 // slots taken, never above cfg.Capacity
 	shards [shardCount]shard
 }
 
 type shard struct {
-	table *Table
-	mu    sync.Mutex
-	core  core
-	slab  []lease
-	// oldest mirrors the core's earliest idle deadline, so that whoever looks for
-	// something to reclaim need not lock every shard.
-	oldest atomic.Int64
+	table  *Table
+	mu     sync.Mutex
+	core   core
+	spare  *handle // for the next leases
+	spares int
+	open   int      // leases that are not over
 	_      [64]byte // keeps neighbours' locks off this cache line
 }
 
@@ -48,172 +44,75 @@ func New(cfg Config, clock Clock) (*Table, error) {
 		return nil, err
 	}
 	t := &Table{cfg: cfg, clock: clock, origin: clock.Now(), seed: maphash.MakeSeed()}
+	t.common.ttl, t.common.live = int64(cfg.IdleTTL), cfg.Live
 	for i := range t.shards {
 		s := &t.shards[i]
-		s.table, s.core = t, newCore(int64(cfg.IdleTTL))
-		s.oldest.Store(math.MaxInt64)
+		s.table, s.core = t, newCore(&t.common)
+		s.core.idle.earliest.Store(math.MaxInt64)
 	}
 	return t, nil
 }
 
-// Len returns the number of slots taken: sessions bound, being initialized, and
-// expired but not yet reclaimed. It never exceeds the capacity.
-func (t *Table) Len() int { return int(t.used.Load()) }
-
 func (t *Table) now() int64 { return int64(t.clock.Now().Sub(t.origin)) }
 
+// shard finds the key's. The hash covers the whole key: whoever could choose
+// tenants or models freely would else pile sessions up behind one id.
+func (t *Table) shard(k *Key) (s *shard, hash uint64) {
+	hash = maphash.Comparable(t.seed, *k)
+	return &t.shards[hash%shardCount], hash
+}
+
 // Acquire implements Coordinator.
-func (t *Table) Acquire(ctx context.Context, key Key) (Lease, error) {
-	if n := len(key.Session); n > MaxSessionBytes {
-		return nil, fmt.Errorf("%w: %d bytes, at most %d are allowed", ErrTooLong, n, MaxSessionBytes)
+func (t *Table) Acquire(ctx context.Context, a Ask) (Lease, error) {
+	if err := a.check(); err != nil {
+		return Lease{}, err
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return Lease{}, err
 	}
+	l, w, err := t.try(&a)
+	if w != nil {
+		return t.wait(ctx, a, w)
+	}
+	return l, err
+}
+
+// try acquires as far as it goes without waiting; the waiter is nil if it went.
+func (t *Table) try(a *Ask) (Lease, *waiter, error) {
+	s, hash := t.shard(&a.Key)
 	now := t.now()
-	s := &t.shards[maphash.String(t.seed, key.Session)%shardCount]
 	s.mu.Lock()
-	e, ans := s.core.acquire(now, key)
+	defer s.mu.Unlock()
+	e, ans := s.core.acquire(now, hash, a)
 	if ans == vacant {
 		var err error
-		if e, ans, err = s.insert(now, key); err != nil {
-			s.unlock()
-			return nil, err
+		if e, ans, err = s.insert(now, hash, a); err != nil {
+			return Lease{}, nil, err
 		}
 	}
-	if ans != busy {
-		l := s.lease(e)
-		s.unlock()
-		return l, nil
+	switch ans {
+	case refused:
+		return Lease{}, nil, pinError(a.Key.Session, e.seat.value.target, a.Pin)
+	case busy:
+		w := &waiter{entry: e, pin: a.Pin, shard: s, ready: make(chan struct{})}
+		s.core.join(e, w)
+		return Lease{}, w, nil
 	}
-	w := &waiter{ready: make(chan struct{})}
-	e.waiters.add(w)
-	s.unlock()
-	return s.wait(ctx, e, w)
+	return s.hand(e, a.Pin), nil, nil
 }
 
-// insert finds a slot and makes the entry. The lock is held on entry and on
-// return, but not in between: when the table is full, slots come from other
-// shards, and no two shards are ever locked at once.
-func (s *shard) insert(now int64, key Key) (*entry, answer, error) {
-	t := s.table
-	for range 2 { // more than one for each arrival, or the expired would never become fewer
-		if s.core.reclaim(now) {
-			t.used.Add(-1)
-		}
+// Query implements Coordinator.
+func (t *Table) Query(a Ask) (target Target, bound bool, err error) {
+	if err := a.check(); err != nil {
+		return Target{}, false, err
 	}
-	if t.takeSlot() {
-		return s.core.insert(key), elected, nil
-	}
-	s.unlock()
-	ok := t.reclaimSlot(now)
-	if !ok && t.cfg.Evict {
-		ok = t.reclaimSlot(math.MaxInt64 - 1)
-	}
+	s, hash := t.shard(&a.Key)
+	now := t.now()
 	s.mu.Lock()
-	e, ans := s.core.acquire(now, key)
-	switch {
-	case ans != vacant: // somebody else brought it meanwhile
-		if ok {
-			t.used.Add(-1)
-		}
-		return e, ans, nil
-	case !ok && !t.takeSlot():
-		return nil, 0, fmt.Errorf("%w: %d sessions are held and none has expired", ErrCapacity, t.cfg.Capacity)
-	}
-	return s.core.insert(key), elected, nil
-}
-
-func (t *Table) takeSlot() bool {
-	for {
-		n := t.used.Load()
-		if n >= int64(t.cfg.Capacity) {
-			return false
-		}
-		if t.used.CompareAndSwap(n, n+1) {
-			return true
-		}
-	}
-}
-
-// reclaimSlot takes over the slot of the binding that has been idle for longest,
-// if its deadline has come by the given time.
-func (t *Table) reclaimSlot(by int64) bool {
-	for {
-		var from *shard
-		earliest := int64(math.MaxInt64)
-		for i := range t.shards {
-			if d := t.shards[i].oldest.Load(); d < earliest {
-				from, earliest = &t.shards[i], d
-			}
-		}
-		if from == nil || earliest > by {
-			return false
-		}
-		from.mu.Lock()
-		removed := from.core.reclaim(by)
-		from.unlock()
-		if removed {
-			return true
-		}
-	}
-}
-
-// wait blocks until the waiter is granted the entry or may wait no longer.
-func (s *shard) wait(ctx context.Context, e *entry, w *waiter) (Lease, error) {
-	late := make(chan struct{})
-	limit := s.table.cfg.InitWait
-	stop := s.table.clock.AfterFunc(limit, func() { close(late) })
-	defer stop()
-	var err error
-	select {
-	case <-w.ready:
-		err = ctx.Err() // whoever has left must not dispatch
-	case <-ctx.Done():
-		err = ctx.Err()
-	case <-late:
-		err = fmt.Errorf("%w: no binding after %v", ErrInitWait, limit)
-	}
-	s.mu.Lock()
-	if !w.granted {
-		e.waiters.remove(w)
-		s.unlock()
-		return nil, err
-	}
-	if w.revision != e.revision { // bound for us, but invalidated before we woke
-		key := e.key
-		s.unlock()
-		return s.table.Acquire(ctx, key)
-	}
-	l := s.lease(e)
-	s.unlock()
-	if ctx.Err() != nil {
-		l.Release()
-		return nil, ctx.Err()
-	}
-	return l, nil // granted in the moment in which the wait ended
-}
-
-// lease makes a handle; the lock is held. Handles cannot be recycled, because a
-// second Release of an old one must do nothing, so they come in slabs instead:
-// one allocation for several requests.
-func (s *shard) lease(e *entry) *lease {
-	if len(s.slab) == 0 {
-		s.slab = make([]lease, leaseSlab)
-	}
-	l := &s.slab[0]
-	s.slab = s.slab[1:]
-	*l = lease{shard: s, entry: e, revision: e.revision, open: true}
-	if e.phase == bound {
-		l.worker = e.worker
-	}
-	return l
-}
-
-// unlock publishes what changed and releases the lock.
-func (s *shard) unlock() {
-	if d := s.core.idle.earliest(); d != s.oldest.Load() {
-		s.oldest.Store(d)
-	}
+	target, bound = s.core.query(now, hash, &a.Key)
 	s.mu.Unlock()
+	if bound && !target.meets(a.Pin) {
+		return Target{}, false, pinError(a.Key.Session, target, a.Pin)
+	}
+	return target, bound, nil
 }

@@ -23,7 +23,7 @@ type exchange struct {
 	body    []byte
 	model   string
 	session string         // "" = none, or affinity is off
-	lease   affinity.Lease // nil = none held
+	lease   affinity.Lease // zero = none held
 
 	tried    []*member
 	timeouts int
@@ -54,8 +54,8 @@ func (x *exchange) run() error {
 func (x *exchange) place() (*ticket, error) {
 	ctx := x.req.Context()
 	for x.session != "" {
-		if x.lease == nil {
-			lease, err := x.r.parts.Affinity.Acquire(ctx, affinity.Key{Model: x.model, Session: x.session})
+		if !x.leased() {
+			lease, err := x.r.parts.Affinity.Acquire(ctx, affinity.Ask{Key: affinity.Key{Model: x.model, Session: x.session}})
 			if errors.Is(err, affinity.ErrCapacity) && x.r.cfg.AtCapacity == Unpinned {
 				x.session = ""
 				break
@@ -65,18 +65,17 @@ func (x *exchange) place() (*ticket, error) {
 			}
 			x.lease = lease
 		}
-		key := x.lease.Bound()
-		if key == "" {
+		home, bound := x.lease.Bound()
+		if !bound {
 			break // ours to choose
 		}
-		if t := x.r.fleet.begin(x.model, key); t != nil {
+		if t := x.r.parts.Fleet.begin(x.model, home.Worker); t != nil {
 			return t, nil
 		}
-		x.r.parts.Log.Info("bound worker has left", "model", x.model, "worker", key)
-		x.lease.Invalidate()
-		x.lease = nil
+		x.r.parts.Log.Info("bound worker has just left", "model", x.model, "worker", home.Worker)
+		x.invalidate()
 	}
-	if t := x.r.fleet.pick(x.r.parts.Policy, x.model, x.tried); t != nil {
+	if t := x.r.parts.Fleet.pick(x.r.parts.Policy, x.model, x.tried); t != nil {
 		return t, nil
 	}
 	return nil, errNoWorker
@@ -84,7 +83,7 @@ func (x *exchange) place() (*ticket, error) {
 
 func leaseError(err error) error {
 	switch {
-	case errors.Is(err, affinity.ErrTooLong):
+	case errors.Is(err, affinity.ErrTooLong), errors.Is(err, affinity.ErrPin), errors.Is(err, affinity.ErrRankAlone):
 		return errorf(InvalidArgument, "%v", err)
 	case errors.Is(err, affinity.ErrCapacity):
 		return errorf(ResourceExhausted, "%v", err)
@@ -104,7 +103,7 @@ func (x *exchange) attempt(t *ticket, number int) (again bool, err error) {
 	defer cancel(nil)
 	x.tried = append(x.tried, t.member)
 
-	out := Outcome{Attempt: number, MaxAttempts: x.r.cfg.MaxAttempts, Session: x.session != "", Bound: x.lease != nil && x.lease.Bound() != ""}
+	out := Outcome{Attempt: number, MaxAttempts: x.r.cfg.MaxAttempts, Session: x.session != "", Bound: x.bound()}
 	timer := time.AfterFunc(x.r.cfg.HeaderTimeout, func() { cancel(errHeaderTimeout) })
 	resp, err := x.r.parts.Transport.RoundTrip(outgoing(ctx, x.req, bytes.NewReader(x.body), int64(len(x.body)), t.url))
 	inTime := timer.Stop()
@@ -152,18 +151,17 @@ func (x *exchange) failed(t *ticket, out Outcome, cause error, inTime bool) (aga
 
 // bind applies what the decision says of the session.
 func (x *exchange) bind(t *ticket, d Decision, out Outcome) {
-	if x.lease == nil {
+	if !x.leased() {
 		return
 	}
-	isBound := x.lease.Bound() != ""
+	isBound := x.bound()
 	switch {
 	case d.Binding == Commit && !isBound:
-		if err := x.lease.Commit(t.key); err != nil {
+		if err := x.lease.Commit(affinity.Target{Worker: t.key}); err != nil {
 			x.r.parts.Log.Warn("session not bound", "worker", t.id, "cause", err)
 		}
 	case d.Binding == Invalidate && isBound:
-		x.lease.Invalidate()
-		x.lease = nil
+		x.invalidate()
 	case d.Binding != Commit && !isBound && d.Action != RetryElsewhere:
 		x.release() // whoever waits need not wait for the body of a failure
 	}
@@ -175,9 +173,7 @@ func (x *exchange) relay(t *ticket, resp *http.Response) {
 	lease := x.lease
 	resp.Body = ending{resp.Body, func() {
 		t.release()
-		if lease != nil {
-			lease.Release()
-		}
+		lease.Release()
 	}}
 	if err := x.r.parts.Relay.Relay(x.w, resp); err != nil {
 		x.r.parts.Log.Info("response cut", "worker", t.id, "client gone", x.req.Context().Err() != nil, "cause", err)
@@ -185,10 +181,23 @@ func (x *exchange) relay(t *ticket, resp *http.Response) {
 	}
 }
 
+// leased says whether a lease is held.
+func (x *exchange) leased() bool { return x.lease != affinity.Lease{} }
+
+// bound says whether a lease is held and the session bound.
+func (x *exchange) bound() bool {
+	_, bound := x.lease.Bound()
+	return bound
+}
+
 // release ends the lease, if one is held.
 func (x *exchange) release() {
-	if x.lease != nil {
-		x.lease.Release()
-		x.lease = nil
-	}
+	x.lease.Release()
+	x.lease = affinity.Lease{}
+}
+
+// invalidate ends the lease and its binding.
+func (x *exchange) invalidate() {
+	x.lease.Invalidate()
+	x.lease = affinity.Lease{}
 }

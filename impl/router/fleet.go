@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/routeproof/routeproof/impl/affinity"
 	"github.com/routeproof/routeproof/impl/discovery"
 	"github.com/routeproof/routeproof/impl/selection"
 )
@@ -49,10 +50,14 @@ type view struct {
 	models  []string // sorted
 	byModel map[string][]*member
 	members []*member // in the order given
+	places  map[place]*member
 }
 
-// fleet is the live worker set and its load.
-type fleet struct {
+// place is a worker that serves a model.
+type place struct{ model, key string }
+
+// Fleet is the live worker set and its load.
+type Fleet struct {
 	current atomic.Pointer[view]
 
 	mu         sync.Mutex // picking and counting are one step, or bursts would herd
@@ -62,8 +67,9 @@ type fleet struct {
 	eligible   []*member
 }
 
-func newFleet() *fleet {
-	f := &fleet{}
+// NewFleet makes a fleet without workers.
+func NewFleet() *Fleet {
+	f := &Fleet{}
 	f.current.Store(&view{})
 	return f
 }
@@ -71,11 +77,11 @@ func newFleet() *fleet {
 // set replaces the worker set, which is valid. A worker whose id, URL and
 // incarnation stay the same stays the same member; anything else is a new
 // incarnation, that of a worker that comes back included.
-func (f *fleet) set(workers []discovery.Worker) error {
+func (f *Fleet) set(workers []discovery.Worker) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	old := f.current.Load()
-	next := &view{byModel: make(map[string][]*member)}
+	next := &view{byModel: make(map[string][]*member), places: make(map[place]*member)}
 	for _, w := range workers {
 		i := slices.IndexFunc(old.members, func(m *member) bool {
 			return m.id == w.ID && m.address == w.URL && m.incarnation == w.Incarnation
@@ -94,6 +100,7 @@ func (f *fleet) set(workers []discovery.Worker) error {
 		next.members = append(next.members, m)
 		for _, model := range w.Models {
 			next.byModel[model] = append(next.byModel[model], m)
+			next.places[place{model, m.key}] = m
 		}
 	}
 	for model := range next.byModel {
@@ -109,20 +116,27 @@ func (f *fleet) set(workers []discovery.Worker) error {
 
 // begin puts a request on the member with the key, or returns nil if it is gone
 // or does not serve the model.
-func (f *fleet) begin(model, key string) *ticket {
-	for _, m := range f.current.Load().byModel[model] {
-		if m.key == key {
-			m.inFlight.Add(1)
-			return &ticket{member: m}
-		}
+func (f *Fleet) begin(model, key string) *ticket {
+	m := f.current.Load().places[place{model, key}]
+	if m == nil {
+		return nil
 	}
-	return nil
+	m.inFlight.Add(1)
+	return &ticket{member: m}
+}
+
+// Live says whether a session of the model may stay bound to the target: its
+// worker is in the set and serves the model. A worker that fresh picks avoid is
+// live. Ranks do not come and go by themselves here, so the target's does not
+// matter.
+func (f *Fleet) Live(model string, t affinity.Target) bool {
+	return f.current.Load().places[place{model, t.Worker}] != nil
 }
 
 // pick lets the policy choose among the workers that serve the model and were
 // not tried yet, and puts a request on the chosen one. It returns nil if there
 // is none, or the policy names none.
-func (f *fleet) pick(policy selection.Policy, model string, tried []*member) *ticket {
+func (f *Fleet) pick(policy selection.Policy, model string, tried []*member) *ticket {
 	now := time.Now().UnixNano()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -144,7 +158,7 @@ func (f *fleet) pick(policy selection.Policy, model string, tried []*member) *ti
 }
 
 // gather fills the scratch lists; the lock is held.
-func (f *fleet) gather(from []*member, fits func(*member) bool) {
+func (f *Fleet) gather(from []*member, fits func(*member) bool) {
 	f.candidates, f.eligible = f.candidates[:0], f.eligible[:0]
 	for _, m := range from {
 		if fits(m) {
@@ -156,7 +170,7 @@ func (f *fleet) gather(from []*member, fits func(*member) bool) {
 
 // load returns the requests in flight by worker id, those at incarnations that
 // have left the set included.
-func (f *fleet) load() map[string]int {
+func (f *Fleet) load() map[string]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	out := make(map[string]int)

@@ -45,10 +45,12 @@ type Failover func(Outcome) Decision
 // frees the worker at once.
 type Upstream func(client context.Context) (context.Context, context.CancelFunc)
 
-// Parts are what a Router is made of.
+// Parts are what a Router is made of. They are for one router: it changes what is
+// in them.
 type Parts struct {
 	Sessions  Sessions
 	Models    Models
+	Fleet     *Fleet
 	Affinity  affinity.Coordinator // nil turns affinity off; workers are named by fleet keys, opaque to it
 	Policy    selection.Policy
 	Transport http.RoundTripper // one attempt at one worker; it must not retry by itself
@@ -72,6 +74,7 @@ func DefaultParts(cfg Config) (Parts, error) {
 	p := Parts{
 		Sessions:  HeaderSessions(cfg.SessionHeaders),
 		Models:    BodyModels{},
+		Fleet:     NewFleet(),
 		Policy:    policy,
 		Transport: NewTransport(cfg.HeaderTimeout),
 		Relay:     StreamRelay{},
@@ -80,7 +83,9 @@ func DefaultParts(cfg Config) (Parts, error) {
 		Log:       slog.New(slog.DiscardHandler),
 	}
 	if cfg.IdleTTL != 0 {
-		table, err := affinity.New(cfg.affinity(), affinity.SystemClock{})
+		ac := cfg.affinity()
+		ac.Live = p.Fleet.Live
+		table, err := affinity.New(ac, affinity.SystemClock{})
 		if err != nil {
 			return Parts{}, err
 		}
@@ -96,6 +101,8 @@ func (p Parts) missing() string {
 		return "Sessions"
 	case p.Models == nil:
 		return "Models"
+	case p.Fleet == nil:
+		return "Fleet"
 	case p.Policy == nil:
 		return "Policy"
 	case p.Transport == nil:

@@ -183,7 +183,7 @@ func TestBadSettingsAreRefusedByName(t *testing.T) {
 func TestAnAbsentPartIsRefusedByName(t *testing.T) {
 	for name, remove := range map[string]func(*Parts){
 		"Sessions": func(p *Parts) { p.Sessions = nil }, "Models": func(p *Parts) { p.Models = nil },
-		"Policy": func(p *Parts) { p.Policy = nil }, "Transport": func(p *Parts) { p.Transport = nil },
+		"Fleet": func(p *Parts) { p.Fleet = nil }, "Policy": func(p *Parts) { p.Policy = nil }, "Transport": func(p *Parts) { p.Transport = nil },
 		"Relay": func(p *Parts) { p.Relay = nil }, "Failover": func(p *Parts) { p.Failover = nil },
 		"Context": func(p *Parts) { p.Context = nil }, "Log": func(p *Parts) { p.Log = nil },
 	} {

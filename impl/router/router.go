@@ -23,7 +23,6 @@ const bodyStall = 30 * time.Second
 type Router struct {
 	cfg   Config
 	parts Parts
-	fleet *fleet
 	set   *discovery.Static
 	setMu sync.Mutex
 	extra map[string]http.Handler
@@ -43,7 +42,7 @@ func New(cfg Config, parts Parts) (*Router, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Router{cfg: cfg.withDefaults(), parts: parts, fleet: newFleet(), set: set, extra: make(map[string]http.Handler)}
+	r := &Router{cfg: cfg.withDefaults(), parts: parts, set: set, extra: make(map[string]http.Handler)}
 	r.serving.init(r, parts.Log)
 	return r, nil
 }
@@ -56,11 +55,11 @@ func (r *Router) SetWorkers(workers []discovery.Worker) error {
 	if err := r.set.Set(workers); err != nil {
 		return err
 	}
-	return r.fleet.set(r.set.Snapshot())
+	return r.parts.Fleet.set(r.set.Snapshot())
 }
 
 // InFlight returns the requests in flight by worker id.
-func (r *Router) InFlight() map[string]int { return r.fleet.load() }
+func (r *Router) InFlight() map[string]int { return r.parts.Fleet.load() }
 
 // Handle serves one more path besides the router's own. It is to be called
 // before the router serves.
@@ -73,7 +72,7 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case h != nil:
 		h.ServeHTTP(w, req)
 	case path == "/health":
-		answer(w, req, map[string]any{"status": "ok", "workers": len(r.fleet.current.Load().members)})
+		answer(w, req, map[string]any{"status": "ok", "workers": len(r.parts.Fleet.current.Load().members)})
 	case path == "/v1/models":
 		r.listModels(w, req)
 	case !strings.HasPrefix(path, "/v1/"):
@@ -111,7 +110,7 @@ func (r *Router) admit(w http.ResponseWriter, req *http.Request) (*exchange, err
 	if err != nil {
 		return nil, err
 	}
-	known := r.fleet.current.Load().models
+	known := r.parts.Fleet.current.Load().models
 	model, err := r.parts.Models.Model(body, known)
 	if err != nil {
 		var e *Error
@@ -171,7 +170,7 @@ type modelEntry struct {
 
 func (r *Router) listModels(w http.ResponseWriter, req *http.Request) {
 	entries := []modelEntry{}
-	for _, m := range r.fleet.current.Load().models {
+	for _, m := range r.parts.Fleet.current.Load().models {
 		entries = append(entries, modelEntry{ID: m, Object: "model", OwnedBy: "routeproof"})
 	}
 	answer(w, req, map[string]any{"object": "list", "data": entries})

@@ -13,13 +13,6 @@ import (
 	"github.com/routeproof/routeproof/impl/router"
 )
 
-// acquires is a coordinator made of a function.
-type acquires func(context.Context, affinity.Key) (affinity.Lease, error)
-
-func (f acquires) Acquire(ctx context.Context, k affinity.Key) (affinity.Lease, error) {
-	return f(ctx, k)
-}
-
 // AFFCompletions forgets sessions on the older endpoint.
 func (Catalogue) AFFCompletions() Mutant {
 	return Mutant{
@@ -60,68 +53,36 @@ func (Catalogue) AFFBusy() Mutant {
 		ID: "aff/one-lease", Fault: "while a request of a session runs, another turn of it is routed freely",
 		KilledBy: []string{"AFF-001/overlapping-turns"},
 		New: with(func(_ *router.Config, p *router.Parts) {
-			inner := p.Affinity
 			var mu sync.Mutex
 			busy := map[affinity.Key]int{}
-			p.Affinity = acquires(func(ctx context.Context, k affinity.Key) (affinity.Lease, error) {
+			acquire(p, func(former acquiring, ctx context.Context, a affinity.Ask) (affinity.Lease, error) {
 				mu.Lock()
-				n := busy[k]
-				busy[k]++
+				n := busy[a.Key]
+				busy[a.Key]++
 				mu.Unlock()
 				done := sync.OnceFunc(func() {
 					mu.Lock()
-					if busy[k]--; busy[k] == 0 {
-						delete(busy, k)
+					if busy[a.Key]--; busy[a.Key] == 0 {
+						delete(busy, a.Key)
 					}
 					mu.Unlock()
 				})
 				if n > 0 {
-					return &free{done: done}, nil
+					return new(loose).lease(a.Key, done), nil // in a table that nobody else sees
 				}
-				l, err := inner.Acquire(ctx, k)
+				l, err := former(ctx, a)
 				if err != nil {
 					done()
-					return nil, err
+					return l, err
 				}
-				return &counted{Lease: l, done: done}, nil
+				return around(l, func(h *held) {
+					h.release = func() { done(); l.Release() }
+					h.invalidate = func() { done(); l.Invalidate() }
+				}), nil
 			})
 		}),
 	}
 }
-
-// free is a lease on nothing: it lets its holder choose and keeps no trace.
-type free struct {
-	mu     sync.Mutex
-	worker string
-	done   func()
-}
-
-func (f *free) Bound() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.worker
-}
-
-func (f *free) Commit(w string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.worker = w
-	return nil
-}
-
-func (f *free) Abandon()    { f.done() }
-func (f *free) Release()    { f.done() }
-func (f *free) Invalidate() { f.done() }
-
-// counted tells when a lease is over.
-type counted struct {
-	affinity.Lease
-	done func()
-}
-
-func (c *counted) Abandon()    { c.done(); c.Lease.Abandon() }
-func (c *counted) Release()    { c.done(); c.Lease.Release() }
-func (c *counted) Invalidate() { c.done(); c.Lease.Invalidate() }
 
 // rekey makes a router that looks a session up under another name.
 func rekey(id, fault string, killed []string, f func(string) string) Mutant {
@@ -138,7 +99,7 @@ func (Catalogue) AFFSmallTable() Mutant {
 		ID: "aff/small-table", Fault: "the table holds 128 bindings, whatever is configured, and evicts the one idle for longest",
 		KilledBy: []string{"AFF-001/many-sessions"},
 		New: with(func(cfg *router.Config, p *router.Parts) {
-			table, err := affinity.New(affinity.Config{IdleTTL: cfg.IdleTTL, Capacity: 128, Evict: true}, affinity.SystemClock{})
+			table, err := affinity.New(affinity.Config{IdleTTL: cfg.IdleTTL, Capacity: 128, Evict: true, Live: p.Fleet.Live}, affinity.SystemClock{})
 			if err != nil {
 				panic(err) // the configured time was valid before
 			}
@@ -164,51 +125,21 @@ func (Catalogue) AFFRaces() Mutant {
 		ID: "aff/first-turns-race", Fault: "first turns do not wait for each other; the last one to be answered binds",
 		KilledBy: []string{"AFF-003/together"},
 		New: with(func(_ *router.Config, p *router.Parts) {
-			var mu sync.Mutex
-			bound := map[affinity.Key]string{}
-			p.Affinity = acquires(func(_ context.Context, k affinity.Key) (affinity.Lease, error) {
-				mu.Lock()
-				defer mu.Unlock()
-				return &loose{key: k, worker: bound[k], mu: &mu, bound: bound}, nil
+			var table loose
+			acquire(p, func(_ acquiring, _ context.Context, a affinity.Ask) (affinity.Lease, error) {
+				return table.lease(a.Key, func() {}), nil
 			})
 		}),
 	}
 }
 
-// loose is a lease in a table without states.
-type loose struct {
-	key    affinity.Key
-	worker string
-	mu     *sync.Mutex
-	bound  map[affinity.Key]string
-}
-
-func (l *loose) Bound() string { return l.worker }
-
-func (l *loose) Commit(w string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.worker, l.bound[l.key] = w, w
-	return nil
-}
-
-func (l *loose) Abandon() {}
-func (l *loose) Release() {}
-
-func (l *loose) Invalidate() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.bound, l.key)
-}
-
 // generation renames all sessions at once.
 func generation(p *router.Parts) *atomic.Int64 {
 	var gen atomic.Int64
-	inner := p.Affinity
-	p.Affinity = acquires(func(ctx context.Context, k affinity.Key) (affinity.Lease, error) {
+	p.Affinity = renames{p.Affinity, func(k affinity.Key) affinity.Key {
 		k.Model += "#" + time.Duration(gen.Load()).String()
-		return inner.Acquire(ctx, k)
-	})
+		return k
+	}}
 	return &gen
 }
 
@@ -244,7 +175,7 @@ func (Catalogue) AFFImmortal() Mutant {
 		ID: "aff/never-lapses", Fault: "bindings outlive the configured idle time by an hour",
 		KilledBy: []string{"AFF-006/lapses"},
 		New: with(func(cfg *router.Config, p *router.Parts) {
-			table, err := affinity.New(affinity.Config{IdleTTL: cfg.IdleTTL + time.Hour}, affinity.SystemClock{})
+			table, err := affinity.New(affinity.Config{IdleTTL: cfg.IdleTTL + time.Hour, Live: p.Fleet.Live}, affinity.SystemClock{})
 			if err != nil {
 				panic(err) // an hour more than a valid time is a valid time
 			}
@@ -259,7 +190,7 @@ func (Catalogue) AFFBoundless() Mutant {
 		ID: "aff/boundless", Fault: "the table of bindings grows past its configured capacity",
 		KilledBy: []string{"AFF-009/full"},
 		New: with(func(cfg *router.Config, p *router.Parts) {
-			table, err := affinity.New(affinity.Config{IdleTTL: cfg.IdleTTL}, affinity.SystemClock{})
+			table, err := affinity.New(affinity.Config{IdleTTL: cfg.IdleTTL, Live: p.Fleet.Live}, affinity.SystemClock{})
 			if err != nil {
 				panic(err) // the configured time was valid before
 			}
@@ -275,12 +206,11 @@ func (Catalogue) AFFStarts() Mutant {
 		KilledBy: []string{"AFF-009/full"},
 		New: with(func(_ *router.Config, p *router.Parts) {
 			gen := generation(p)
-			inner := p.Affinity
-			p.Affinity = acquires(func(ctx context.Context, k affinity.Key) (affinity.Lease, error) {
-				l, err := inner.Acquire(ctx, k)
+			acquire(p, func(former acquiring, ctx context.Context, a affinity.Ask) (affinity.Lease, error) {
+				l, err := former(ctx, a)
 				if errors.Is(err, affinity.ErrCapacity) {
 					gen.Add(1)
-					return &free{done: func() {}}, nil
+					return new(loose).lease(a.Key, func() {}), nil
 				}
 				return l, err
 			})
@@ -306,31 +236,26 @@ func (Catalogue) AFFUnbindsBroken() Mutant {
 	}
 }
 
-// brief is a lease that is over as soon as it is bound.
-type brief struct{ affinity.Lease }
-
-func (b brief) Commit(w string) error {
-	defer b.Release()
-	return b.Lease.Commit(w)
-}
-
 // AFFBrief counts the idle time while a request runs.
 func (Catalogue) AFFBrief() Mutant {
 	return Mutant{
 		ID: "aff/lapses-in-flight", Fault: "the idle time runs while a request of the session is in flight",
 		KilledBy: []string{"AFF-007/in-flight"},
 		New: with(func(_ *router.Config, p *router.Parts) {
-			inner := p.Affinity
-			p.Affinity = acquires(func(ctx context.Context, k affinity.Key) (affinity.Lease, error) {
-				l, err := inner.Acquire(ctx, k)
-				if err != nil {
-					return nil, err
+			acquire(p, func(former acquiring, ctx context.Context, a affinity.Ask) (affinity.Lease, error) {
+				l, err := former(ctx, a)
+				home, bound := l.Bound()
+				if err != nil || !bound {
+					return around(l, func(h *held) {
+						h.commit = func(t affinity.Target) error {
+							defer l.Release() // over as soon as it is bound
+							return l.Commit(t)
+						}
+					}), err
 				}
-				if w := l.Bound(); w != "" {
-					l.Release()
-					return &loose{key: k, worker: w, mu: &sync.Mutex{}, bound: map[affinity.Key]string{}}, nil
-				}
-				return brief{l}, nil
+				l.Release()
+				free := new(loose).lease(a.Key, func() {})
+				return free, free.Commit(home)
 			})
 		}),
 	}

@@ -20,19 +20,18 @@ func (Catalogue) AFFShortLife() Mutant {
 
 // lives renames each session whenever it has lived for the given time.
 func lives(life time.Duration, p *router.Parts) {
-	inner := p.Affinity
 	var mu sync.Mutex
 	born := map[affinity.Key]time.Time{}
-	p.Affinity = acquires(func(ctx context.Context, k affinity.Key) (affinity.Lease, error) {
+	p.Affinity = renames{p.Affinity, func(k affinity.Key) affinity.Key {
 		mu.Lock()
+		defer mu.Unlock()
 		if born[k].IsZero() {
 			born[k] = time.Now()
 		}
 		lived := time.Since(born[k]) / life
-		mu.Unlock()
 		k.Model += "#" + lived.String()
-		return inner.Acquire(ctx, k)
-	})
+		return k
+	}}
 }
 
 // AFFHoards keeps what has lapsed.
@@ -41,18 +40,17 @@ func (Catalogue) AFFHoards() Mutant {
 		ID: "aff/hoards", Fault: "a session that has lapsed is forgotten, but goes on counting towards the capacity",
 		KilledBy: []string{"AFF-009/lapsed"},
 		New: with(func(cfg *router.Config, p *router.Parts) {
-			inner, capacity := p.Affinity, cfg.Capacity
 			var mu sync.Mutex
 			known := map[affinity.Key]bool{}
-			p.Affinity = acquires(func(ctx context.Context, k affinity.Key) (affinity.Lease, error) {
+			acquire(p, func(former acquiring, ctx context.Context, a affinity.Ask) (affinity.Lease, error) {
 				mu.Lock()
-				full := !known[k] && len(known) >= capacity
-				known[k] = known[k] || !full
+				full := !known[a.Key] && len(known) >= cfg.Capacity
+				known[a.Key] = known[a.Key] || !full
 				mu.Unlock()
 				if full {
-					return nil, affinity.ErrCapacity
+					return affinity.Lease{}, affinity.ErrCapacity
 				}
-				return inner.Acquire(ctx, k)
+				return former(ctx, a)
 			})
 		}),
 	}
@@ -64,34 +62,26 @@ func (Catalogue) AFFScatters() Mutant {
 		ID: "aff/scatters-on-death", Fault: "turns of one session that are in flight when its worker dies are each placed anew; the last one to be answered binds",
 		KilledBy: []string{"AFF-005/together"},
 		New: with(func(_ *router.Config, p *router.Parts) {
-			inner := p.Affinity
 			var mu sync.Mutex
-			moved, bound := map[affinity.Key]bool{}, map[affinity.Key]string{}
-			p.Affinity = acquires(func(ctx context.Context, k affinity.Key) (affinity.Lease, error) {
+			moved := map[affinity.Key]bool{}
+			var table loose
+			acquire(p, func(former acquiring, ctx context.Context, a affinity.Ask) (affinity.Lease, error) {
 				mu.Lock()
-				if moved[k] {
-					defer mu.Unlock()
-					return &loose{key: k, worker: bound[k], mu: &mu, bound: bound}, nil
-				}
+				free := moved[a.Key]
 				mu.Unlock()
-				l, err := inner.Acquire(ctx, k)
-				if err != nil {
-					return nil, err
+				if free {
+					return table.lease(a.Key, func() {}), nil
 				}
-				return &moving{Lease: l, note: func() {
-					mu.Lock()
-					moved[k] = true
-					mu.Unlock()
-				}}, nil
+				l, err := former(ctx, a)
+				return around(l, func(h *held) {
+					h.invalidate = func() {
+						mu.Lock()
+						moved[a.Key] = true
+						mu.Unlock()
+						l.Invalidate()
+					}
+				}), err
 			})
 		}),
 	}
 }
-
-// moving tells when a binding ends.
-type moving struct {
-	affinity.Lease
-	note func()
-}
-
-func (m *moving) Invalidate() { m.note(); m.Lease.Invalidate() }
