@@ -18,6 +18,9 @@ type Mutant struct {
 	Fault    string   // one line: what it does wrong
 	KilledBy []string // IDs of the cases that must fail on it
 	New      target.LocalFactory
+	// Coordinator makes its table of sessions where it is certified as a component;
+	// nil for a mutant that is a router only.
+	Coordinator target.CoordinatorFactory
 }
 
 // Catalogue holds the mutants as methods; the suite finds them by reflection,
