@@ -25,11 +25,11 @@ const MaxRanks = 256
 // Shape is what kind of engine a worker is. The zero value is an aggregated one
 // without ranks.
 type Shape struct {
-	Role Role // empty means Aggregated
+	Role Role `json:"role"` // empty means Aggregated
 	// Ranks is the number of data-parallel ranks behind the worker's one address,
 	// at most MaxRanks. 0 is an engine that knows no ranks: it ignores the rank
 	// header, and 1 one that refuses every rank but 0.
-	Ranks int
+	Ranks int `json:"ranks"`
 }
 
 // Validate says what is wrong with the shape, if anything.

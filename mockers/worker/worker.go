@@ -32,10 +32,10 @@ const (
 
 // Config describes a worker. ID, Models and Ledger are required.
 type Config struct {
-	ID     string
-	Addr   string   // IP and port; empty means a free port on 127.0.0.1
-	Models []string // names served; the first is the one that answers by default
-	Shape
+	ID       string
+	Addr     string   // IP and port; empty means a free port on 127.0.0.1
+	Models   []string // names served; the first is the one that answers by default
+	Shape    Shape
 	Timing   Timing
 	Ledger   *ledger.Ledger
 	Plans    *Plans            // nil for none
@@ -103,7 +103,7 @@ func New(c Config) (*Worker, error) {
 	}
 	w := &Worker{
 		id: c.ID, models: slices.Clone(c.Models), shape: c.Shape.complete(), ledger: c.Ledger, plans: c.Plans, handoffs: c.Handoffs,
-		net: l, timing: c.Timing, served: make(chan struct{}), letGo: make(chan struct{}), life: newLife(1, c.Ranks), alive: true,
+		net: l, timing: c.Timing, served: make(chan struct{}), letGo: make(chan struct{}), life: newLife(1, c.Shape.Ranks), alive: true,
 	}
 	w.server = &http.Server{
 		Handler:           http.HandlerFunc(w.serve),

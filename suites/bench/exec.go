@@ -39,6 +39,7 @@ type Pool struct {
 type shareKey struct {
 	variant string
 	workers int
+	fleet   Fleet
 }
 
 // NewPool makes an empty pool. Close it.
@@ -209,9 +210,9 @@ func protect(f func() error) (err error) {
 func (p *Pool) shares(c Case) bool { return !c.Alone || p.env.Manifest.Launch.External }
 
 func (p *Pool) open(ctx context.Context, c Case) (*Bench, error) {
-	key := shareKey{c.Variant, c.Workers}
+	key := shareKey{c.Variant, c.Workers, c.Fleet}
 	if !p.shares(c) {
-		return Open(ctx, p.env, c.Variant, c.Workers)
+		return Open(ctx, p.env, c.Variant, c.Workers, c.Fleet)
 	}
 	if b := p.shared[key]; b != nil {
 		if b.Died() == nil {
@@ -220,7 +221,7 @@ func (p *Pool) open(ctx context.Context, c Case) (*Bench, error) {
 		delete(p.shared, key)
 		_ = b.Close() // it died in a case that has said so
 	}
-	b, err := Open(ctx, p.env, c.Variant, c.Workers)
+	b, err := Open(ctx, p.env, c.Variant, c.Workers, c.Fleet)
 	if err == nil {
 		p.shared[key] = b
 	}
