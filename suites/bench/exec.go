@@ -211,19 +211,28 @@ func (p *Pool) shares(c Case) bool { return !c.Alone || p.env.Manifest.Launch.Ex
 
 func (p *Pool) open(ctx context.Context, c Case) (*Bench, error) {
 	key := shareKey{c.Variant, c.Workers, c.Fleet}
-	if !p.shares(c) {
-		return Open(ctx, p.env, c.Variant, c.Workers, c.Fleet)
-	}
-	if b := p.shared[key]; b != nil {
+	if b := p.shared[key]; b != nil && p.shares(c) {
 		if b.Died() == nil {
 			return b, nil
 		}
 		delete(p.shared, key)
 		_ = b.Close() // it died in a case that has said so
 	}
+	if err := p.makeRoom(); err != nil {
+		return nil, err
+	}
 	b, err := Open(ctx, p.env, c.Variant, c.Workers, c.Fleet)
-	if err == nil {
+	if err == nil && p.shares(c) {
 		p.shared[key] = b
 	}
 	return b, err
+}
+
+// makeRoom ends all shared benches if no two fleets can be there at once, their
+// ports being fixed.
+func (p *Pool) makeRoom() error {
+	if len(p.env.Manifest.Wiring.Ports) == 0 {
+		return nil
+	}
+	return p.Close()
 }

@@ -40,7 +40,10 @@ func (c Case) Setting() string {
 		n    int
 		kind string
 	}{{c.Workers, ""}, {c.Fleet.Prefill, "prefill "}, {c.Fleet.Decode, "decode "}} {
-		if g.n > 0 {
+		switch {
+		case g.n == 1:
+			all = append(all, "1 "+g.kind+"worker")
+		case g.n > 1:
 			all = append(all, fmt.Sprintf("%d %sworkers", g.n, g.kind))
 		}
 	}
