@@ -201,7 +201,7 @@ func (c *Catalogue) near(arg string) []string {
 func (c *Catalogue) SHA256() string {
 	sum := sha256.New()
 	for _, x := range c.Cases {
-		fmt.Fprintf(sum, "%s|%s|%s|%d|%s|%t|%v\n", x.ID, x.Stimulus, x.Requirement, x.Workers, x.Variant, x.Alone, x.Limit)
+		fmt.Fprintf(sum, "%s|%s|%s|%d|%v|%s|%t|%v\n", x.ID, x.Stimulus, x.Requirement, x.Workers, x.Fleet, x.Variant, x.Alone, x.Limit)
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }

@@ -106,9 +106,9 @@ func fits(m *target.Manifest, x bench.Case, claims []string) error {
 		return m.Fault([]string{"variants", x.Variant, "session"}, "session.capacity", fmt.Sprint(session.Capacity),
 			fmt.Sprintf("case %s fills the table of variant %q, which declares a capacity of %d and atCapacity %q", x.ID, x.Variant, session.Capacity, session.AtCapacity),
 			fmt.Sprintf("declare a capacity of 1 to %d and atCapacity there, or answer the claim affinity.capacity with no", maxCapacity))
-	case len(m.Wiring.Ports) > 0 && len(m.Wiring.Ports) < x.Workers:
+	case len(m.Wiring.Ports) > 0 && len(m.Wiring.Ports) < x.Size():
 		return m.Fault([]string{"wiring", "ports"}, "wiring.ports", fmt.Sprint(m.Wiring.Ports),
-			fmt.Sprintf("holds %d ports, and case %s needs %d workers", len(m.Wiring.Ports), x.ID, x.Workers), "list as many ports")
+			fmt.Sprintf("holds %d ports, and case %s needs %d workers", len(m.Wiring.Ports), x.ID, x.Size()), "list as many ports")
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func (a *app) caseOf(cat *suites.Catalogue, c bench.Case) {
 	if len(c.Claims) > 0 {
 		a.field("claims", strings.Join(c.Claims, ", ")+" beside its clause's")
 	}
-	a.field("setting", fmt.Sprintf("%d workers; %s; %s; at most %v", c.Workers, variant, alone, c.Limit))
+	a.field("setting", fmt.Sprintf("%s; %s; %s; at most %v", c.Setting(), variant, alone, c.Limit))
 	for i, id := range cat.Killers(c.ID) {
 		m, _ := cat.Mutant(id)
 		label := "kills"

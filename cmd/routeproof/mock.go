@@ -18,15 +18,20 @@ import (
 )
 
 func (a *app) mock() *cobra.Command {
-	var n, base int
+	var n, prefill, decode, ranks, base int
 	var addr string
 	var cfg fleet.Config
 	c := &cobra.Command{
-		Use: "mock --workers N", Short: "Run mock GPU workers until interrupted", Long: mockHelp, Args: cobra.NoArgs,
+		Use: "mock --workers N | --prefill N --decode N", Short: "Run mock GPU workers until interrupted", Long: mockHelp, Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if n < 1 || n > maxMocks {
-				return usagef("--workers is %d; write 1 to %d", n, maxMocks)
+			if prefill+decode > 0 && !c.Flags().Changed("workers") {
+				n = 0
 			}
+			var err error
+			if cfg.Shapes, err = shapes(n, prefill, decode, ranks); err != nil {
+				return err
+			}
+			n := len(cfg.Shapes)
 			if c.Flags().Changed("base-port") {
 				if base < 1 || base+n-1 > 65535 {
 					return usagef("--base-port is %d, and %d workers need %d to %d; ports are 1 to 65535", base, n, base, base+n-1)
@@ -36,12 +41,14 @@ func (a *app) mock() *cobra.Command {
 			if err := cfg.Timing.Validate(); err != nil {
 				return usagef("%v", err)
 			}
-			cfg.Workers = n
 			return a.mocking(cfg, addr)
 		},
 	}
 	f := c.Flags()
-	f.IntVar(&n, "workers", 2, "how many")
+	f.IntVar(&n, "workers", 2, "how many workers that serve requests whole (default with --prefill or --decode: 0)")
+	f.IntVar(&prefill, "prefill", 0, "how many prefill workers beside them")
+	f.IntVar(&decode, "decode", 0, "how many decode workers beside them")
+	f.IntVar(&ranks, "ranks", 0, "data-parallel ranks of each worker; 0 for engines that know no ranks")
 	f.IntVar(&base, "base-port", 0, "port of the first worker; the next ones follow, also those added later (default: free ports)")
 	f.StringVar(&addr, "admin", "", "address of the control API, such as 127.0.0.1:9900 (default: none)")
 	f.StringArrayVar(&cfg.Models, "model", []string{fleet.DefaultModel}, "model served; give it once for each")
@@ -55,13 +62,17 @@ const mockHelp = `Run mock GPU workers, which speak the OpenAI API, until interr
 
 With --admin ADDR, they are controlled over HTTP at that address:
 
-  GET    /mock/v1/workers                all workers: id, url, models, alive, fault, ...
-  POST   /mock/v1/workers                add one
+  GET    /mock/v1/workers                all workers: id, url, models, role, ranks, alive, fault, ...
+  POST   /mock/v1/workers                add one; the JSON body, if any, says what: {"role": ROLE, "ranks": N}
   PUT    /mock/v1/workers/{id}/fault     set a fault, the JSON body
   DELETE /mock/v1/workers/{id}/fault     clear it
   POST   /mock/v1/workers/{id}/crash     crash it: its port is closed, running requests are reset
   POST   /mock/v1/workers/{id}/restart   start it again
   GET    /mock/v1/ledger?since=N         all requests that arrived, from sequence number N on
+  GET    /mock/v1/handoffs?since=N       all hand-offs of KV blocks from prefill to decode workers, from number N on
+
+A worker's role is aggregated, prefill or decode. Prefill and decode workers pass KV blocks as vLLM's do, by the field
+kv_transfer_params of requests and answers. The header X-data-parallel-rank chooses one of a worker's ranks.
 
 A fault is {"kind": KIND, ...}. Its kinds, and the further keys of each:
 
@@ -79,6 +90,38 @@ ordinary way instead of reset. An example, for workers that were started with --
 
 // maxMocks bounds the fleet: each worker holds a listener.
 const maxMocks = 1024
+
+// shapes are the fleet: aggregated, prefill, then decode workers, all with so many ranks.
+func shapes(aggregated, prefill, decode, ranks int) (all []worker.Shape, err error) {
+	for _, g := range []struct {
+		flag string
+		role worker.Role
+		n    int
+	}{{"workers", worker.Aggregated, aggregated}, {"prefill", worker.Prefill, prefill}, {"decode", worker.Decode, decode}} {
+		if g.n < 0 || g.n > maxMocks {
+			return nil, usagef("--%s is %d; write 0 to %d", g.flag, g.n, maxMocks)
+		}
+		for range g.n {
+			all = append(all, worker.Shape{Role: g.role, Ranks: ranks})
+		}
+	}
+	if n := len(all); n < 1 || n > maxMocks {
+		return nil, usagef("--workers is %d; write 1 to %d, with --prefill and --decode, which are %d and %d, in all", aggregated, maxMocks, prefill, decode)
+	}
+	if err := all[0].Validate(); err != nil {
+		return nil, usagef("--ranks: %v", err)
+	}
+	return all, nil
+}
+
+// describe is a worker's line: its id and address, and its role if it has one to tell.
+func describe(w *worker.Worker) string {
+	s := w.ID() + " " + w.URL()
+	if r := w.Shape().Role; r != worker.Aggregated {
+		s += " " + string(r)
+	}
+	return s
+}
 
 // portsFrom are the ports of as many workers as there can be, those that are added
 // later included.
@@ -109,7 +152,7 @@ func (a *app) mocking(cfg fleet.Config, addr string) (err error) {
 		fmt.Fprintf(a.out, "admin http://%s\n", l.Addr())
 	}
 	for _, w := range f.Workers() {
-		fmt.Fprintf(a.out, "%s %s\n", w.ID(), w.URL())
+		fmt.Fprintln(a.out, describe(w))
 	}
 	select {
 	case <-ctx.Done():

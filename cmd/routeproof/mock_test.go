@@ -21,7 +21,7 @@ func TestTheHelpOfMockNamesEveryFaultAndGivesAGoodExample(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"GET    /mock/v1/workers", "POST   /mock/v1/workers ", "PUT    /mock/v1/workers/{id}/fault", "DELETE /mock/v1/workers/{id}/fault",
-		"POST   /mock/v1/workers/{id}/crash", "POST   /mock/v1/workers/{id}/restart", "GET    /mock/v1/ledger?since=N"} {
+		"POST   /mock/v1/workers/{id}/crash", "POST   /mock/v1/workers/{id}/restart", "GET    /mock/v1/ledger?since=N", "GET    /mock/v1/handoffs?since=N"} {
 		if !strings.Contains(help, path) {
 			t.Errorf("lacks %s", path)
 		}
@@ -42,5 +42,13 @@ func TestTheBasePortIsAlsoForWorkersAddedLater(t *testing.T) {
 	}
 	if p := portsFrom(65534); !slices.Equal(p, []int{65534, 65535}) {
 		t.Errorf("ports %v", p)
+	}
+}
+
+func TestTheShapesOfMocksComeInAFixedOrder(t *testing.T) {
+	got, err := shapes(1, 2, 1, 4)
+	want := []worker.Shape{{Role: worker.Aggregated, Ranks: 4}, {Role: worker.Prefill, Ranks: 4}, {Role: worker.Prefill, Ranks: 4}, {Role: worker.Decode, Ranks: 4}}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v, %v", got, err)
 	}
 }

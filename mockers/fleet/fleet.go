@@ -1,4 +1,5 @@
-// Package fleet runs many mock workers over one ledger and one set of plans.
+// Package fleet runs many mock workers over one ledger, one set of plans and one
+// record of hand-offs.
 // It may touch the network only through its workers.
 package fleet
 
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/routeproof/routeproof/mockers/handoff"
 	"github.com/routeproof/routeproof/mockers/ledger"
 	"github.com/routeproof/routeproof/mockers/worker"
 )
@@ -17,22 +19,29 @@ const DefaultModel = "mock"
 
 // Config describes a fleet.
 type Config struct {
-	Workers int            // how many to start with; 0 is allowed
+	Workers int            // how many aggregated ones without ranks to start with; 0 is allowed
+	Shapes  []worker.Shape // of further workers to start with, in this order
 	Models  []string       // names served, the first by default; none means DefaultModel
 	Timing  worker.Timing  // of every worker, until its SetTiming
 	Ledger  *ledger.Ledger // nil makes a new one
 	// Ports are the ports of the first workers, in order, for targets that
 	// cannot be told where workers are. Workers past the list get free ports;
-	// a list that is not empty must cover Workers.
+	// a list that is not empty must cover Workers and Shapes.
 	Ports []int
+	// Handoffs is how many hand-offs the fleet remembers; 0 means handoff.Limit.
+	// The oldest are forgotten first, and counted.
+	Handoffs int
 }
 
 func (c *Config) complete() error {
 	if c.Workers < 0 {
 		return fmt.Errorf("fleet: workers is %d; it must not be negative", c.Workers)
 	}
-	if len(c.Ports) > 0 && len(c.Ports) < c.Workers {
-		return fmt.Errorf("fleet: %d ports for %d workers; name one for each, or none", len(c.Ports), c.Workers)
+	if c.Handoffs < 0 {
+		return fmt.Errorf("fleet: handoffs is %d; it must not be negative", c.Handoffs)
+	}
+	if n := c.Workers + len(c.Shapes); len(c.Ports) > 0 && len(c.Ports) < n {
+		return fmt.Errorf("fleet: %d ports for %d workers; name one for each, or none", len(c.Ports), n)
 	}
 	for i, p := range c.Ports {
 		if p < 1 || p > 65535 || slices.Contains(c.Ports[:i], p) {
@@ -45,13 +54,17 @@ func (c *Config) complete() error {
 	if c.Ledger == nil {
 		c.Ledger = ledger.New()
 	}
+	if c.Handoffs == 0 {
+		c.Handoffs = handoff.Limit
+	}
 	return nil
 }
 
 // Fleet is a set of running workers. All methods are safe for concurrent use.
 type Fleet struct {
-	config Config
-	plans  worker.Plans
+	config   Config
+	plans    worker.Plans
+	handoffs *handoff.Registry
 
 	mu      sync.Mutex
 	workers []*worker.Worker
@@ -63,18 +76,19 @@ func New(c Config) (*Fleet, error) {
 	if err := c.complete(); err != nil {
 		return nil, err
 	}
-	c.Models, c.Ports = slices.Clone(c.Models), slices.Clone(c.Ports)
-	f := &Fleet{config: c}
-	for range c.Workers {
-		if _, err := f.Add(); err != nil {
+	c.Models, c.Ports, c.Shapes = slices.Clone(c.Models), slices.Clone(c.Ports), slices.Clone(c.Shapes)
+	f := &Fleet{config: c, handoffs: handoff.New(c.Handoffs)}
+	for _, s := range append(make([]worker.Shape, c.Workers), c.Shapes...) {
+		if _, err := f.Add(s); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
 	}
 	return f, nil
 }
 
-// Add starts one more worker. IDs count up from w0 and are never reused.
-func (f *Fleet) Add() (*worker.Worker, error) {
+// Add starts one more worker; the zero shape is an aggregated one without ranks.
+// IDs count up from w0, whatever the shape, and are never reused.
+func (f *Fleet) Add(s worker.Shape) (*worker.Worker, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -82,11 +96,13 @@ func (f *Fleet) Add() (*worker.Worker, error) {
 	}
 	n := len(f.workers)
 	c := worker.Config{
-		ID:     fmt.Sprintf("w%d", n),
-		Models: f.config.Models,
-		Timing: f.config.Timing,
-		Ledger: f.config.Ledger,
-		Plans:  &f.plans,
+		ID:       fmt.Sprintf("w%d", n),
+		Models:   f.config.Models,
+		Shape:    s,
+		Timing:   f.config.Timing,
+		Ledger:   f.config.Ledger,
+		Plans:    &f.plans,
+		Handoffs: f.handoffs,
 	}
 	if n < len(f.config.Ports) {
 		c.Addr = fmt.Sprintf("127.0.0.1:%d", f.config.Ports[n])
@@ -101,6 +117,9 @@ func (f *Fleet) Add() (*worker.Worker, error) {
 
 // Ledger is where all workers record.
 func (f *Fleet) Ledger() *ledger.Ledger { return f.config.Ledger }
+
+// Handoffs is the record of all hand-offs between the workers.
+func (f *Fleet) Handoffs() *handoff.Registry { return f.handoffs }
 
 // Models are the names served.
 func (f *Fleet) Models() []string { return slices.Clone(f.config.Models) }

@@ -87,7 +87,7 @@ func TestSixtyFourWorkersServeAtOnceIntoOneLedger(t *testing.T) {
 func TestWorkersAreListedInOrderWithTheirAddressesEvenWhenCrashed(t *testing.T) {
 	f := start(t, Config{Workers: 3})
 	f.Worker("w1").Crash()
-	added, err := f.Add()
+	added, err := f.Add(worker.Shape{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestCloseEndsEveryRunningAttemptWithinTwoSeconds(t *testing.T) {
 		}
 	}
 	clients.Wait()
-	if _, err := f.Add(); err == nil {
+	if _, err := f.Add(worker.Shape{}); err == nil {
 		t.Error("Add after Close succeeded")
 	}
 }
@@ -203,7 +203,7 @@ func TestFixedPortsAreUsedAndATakenOneIsReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := start(t, Config{Workers: 1, Ports: ports})
-	if _, err := f.Add(); err != nil {
+	if _, err := f.Add(worker.Shape{}); err != nil {
 		t.Fatal(err)
 	}
 	for i, w := range f.Workers() {
@@ -228,6 +228,10 @@ func TestABadConfigStartsNothing(t *testing.T) {
 		"a port twice":       {Workers: 2, Ports: []int{9001, 9001}},
 		"a port beyond TCP":  {Workers: 1, Ports: []int{70000}},
 		"a port in use":      {Workers: 1, Ports: []int{taken}},
+		"a role":             {Shapes: []worker.Shape{{Role: "encode"}}},
+		"ranks":              {Shapes: []worker.Shape{{Role: worker.Prefill}, {Ranks: -1}}},
+		"hand-offs":          {Workers: 1, Handoffs: -1},
+		"ports for shapes":   {Workers: 1, Shapes: make([]worker.Shape, 1), Ports: []int{9001}},
 		"a negative default": {Workers: 1, Timing: worker.Timing{Tokens: -1}},
 	} {
 		if f, err := New(c); err == nil {

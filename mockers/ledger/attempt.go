@@ -37,6 +37,8 @@ type Attempt struct {
 	Keys        Keys                `json:"keys"`
 	Worker      string              `json:"worker"`
 	Incarnation int                 `json:"incarnation"` // 1 for the first life
+	Role        string              `json:"role"`        // of the worker: aggregated, prefill, decode
+	Ranks       int                 `json:"ranks"`       // data-parallel ranks of the worker; 0 if it knows none
 	Remote      string              `json:"remote"`      // source address of the connection
 	Proto       string              `json:"proto"`       // HTTP/1.1 or HTTP/1.0
 	Method      string              `json:"method"`
@@ -48,7 +50,13 @@ type Attempt struct {
 	BodyBytes   int64               `json:"bodyBytes"`
 	ValueSHA256 string              `json:"valueSHA256,omitempty"` // of the body's JSON value, for bodies that are not kept
 	Model       string              `json:"model"`
-	Stream      bool                `json:"stream"`
+	Stream      bool                `json:"stream"`              // as asked for; answers that name a hand-off are never streamed
+	MaxTokens   int                 `json:"maxTokens,omitempty"` // the request's own limit on the answer; 0 for none
+	HasRank     bool                `json:"hasRank"`             // there was a header X-data-parallel-rank
+	RankAsked   string              `json:"rankAsked,omitempty"` // its first value, as received
+	Rank        int                 `json:"rank"`                // rank that the request was given to, from 0; NoRank for none
+	RankChoice  RankChoice          `json:"rankChoice,omitempty"`
+	Handoff     *Handoff            `json:"handoff,omitempty"`
 	Fault       string              `json:"fault,omitempty"` // the fault in force when it arrived
 	Status      int                 `json:"status"`          // 0 while no headers were sent
 	Arrived     time.Duration       `json:"arrived"`

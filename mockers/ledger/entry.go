@@ -34,6 +34,11 @@ func (e *Entry) SentHeader(h map[string][]string) {
 	e.update(func(a *Attempt) { a.SentHeader = h })
 }
 
+// Handoff records what became of the attempt's hand-off; the ledger copies it.
+func (e *Entry) Handoff(h Handoff) {
+	e.update(func(a *Attempt) { a.Handoff = &h })
+}
+
 // Event records one server-sent event, written now.
 func (e *Entry) Event() { e.EventAt(e.ledger.Now(), 0) }
 

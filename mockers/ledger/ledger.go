@@ -36,7 +36,7 @@ type Entry struct {
 // Begin appends an attempt and returns its handle. It assigns Seq, stamps
 // Arrived with the present unless the caller has already set it, and clears
 // everything that only later calls may say (status, times, bytes, end). The
-// ledger takes over a.Header and a.Body: the caller must not change them.
+// ledger takes over a.Header, a.Body and a.Handoff: the caller must not change them.
 func (l *Ledger) Begin(a Attempt) *Entry {
 	e := &Entry{ledger: l, attempt: a}
 	n := &e.attempt
@@ -89,6 +89,10 @@ func clone(a *Attempt) Attempt {
 	c.Header = maps.Clone(a.Header)
 	for name, values := range c.Header {
 		c.Header[name] = slices.Clone(values)
+	}
+	if a.Handoff != nil {
+		h := *a.Handoff
+		c.Handoff = &h
 	}
 	return c
 }

@@ -13,6 +13,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+func times(all ...time.Duration) []time.Duration { return all }
+
 func begin(l *Ledger, key string) *Entry { return l.Begin(Attempt{Key: key}) }
 
 func only(t *testing.T, l *Ledger) Attempt {
@@ -52,6 +54,7 @@ func TestEveryUpdateIsSeenInTheNextSnapshot(t *testing.T) {
 	e.EventAt(20, 5)
 	e.Event()
 	e.Sent(2)
+	e.Handoff(Handoff{Asked: AskedIssue, Outcome: Issued})
 	e.Abort()
 	first := only(t, l).AbortSeen
 	e.Abort()
@@ -62,6 +65,9 @@ func TestEveryUpdateIsSeenInTheNextSnapshot(t *testing.T) {
 	}
 	if len(a.Events) != 2 || a.Events[0] != 20 || a.BytesSent != 7 {
 		t.Errorf("events %v, %d bytes; want two, the first at 20ns, and 7 bytes", a.Events, a.BytesSent)
+	}
+	if a.Handoff == nil || a.Handoff.Outcome != Issued {
+		t.Errorf("hand-off %+v", a.Handoff)
 	}
 	if a.AbortSeen != first || first <= 0 {
 		t.Errorf("abort seen at %v, then %v; want one time", first, a.AbortSeen)
@@ -83,6 +89,7 @@ func TestAFinishedAttemptNeverChanges(t *testing.T) {
 	e.Headers(200)
 	e.Event()
 	e.Sent(1)
+	e.Handoff(Handoff{})
 	e.Abort()
 	e.Finish(Crashed, "y")
 	if got := fmt.Sprint(only(t, l)); got != want {
@@ -92,12 +99,12 @@ func TestAFinishedAttemptNeverChanges(t *testing.T) {
 
 func TestASnapshotSharesNothingWithTheLedger(t *testing.T) {
 	l := New()
-	e := l.Begin(Attempt{Header: map[string][]string{"A": {"1"}}, Body: []byte("body")})
+	e := l.Begin(Attempt{Header: map[string][]string{"A": {"1"}}, Body: []byte("body"), Handoff: &Handoff{ID: "x"}})
 	e.Event()
 	a := only(t, l)
-	a.Header["A"][0], a.Header["B"], a.Body[0], a.Events[0] = "2", nil, 'X', 0
+	a.Header["A"][0], a.Header["B"], a.Body[0], a.Events[0], a.Handoff.ID = "2", nil, 'X', 0, "y"
 	b := only(t, l)
-	if len(b.Header) != 1 || b.Header["A"][0] != "1" || string(b.Body) != "body" || b.Events[0] == 0 {
+	if b.Handoff.ID != "x" || len(b.Header) != 1 || b.Header["A"][0] != "1" || string(b.Body) != "body" || b.Events[0] == 0 {
 		t.Errorf("the ledger's attempt changed with the copy: %+v", b)
 	}
 }
@@ -165,6 +172,7 @@ func TestWaitIsWokenByEveryKindOfChange(t *testing.T) {
 		{"headers", func() { e.Headers(200) }, func(a *Attempt) bool { return a.Status == 200 }},
 		{"event", e.Event, func(a *Attempt) bool { return len(a.Events) == 1 }},
 		{"sent", func() { e.Sent(9) }, func(a *Attempt) bool { return a.BytesSent == 9 }},
+		{"hand-off", func() { e.Handoff(Handoff{Outcome: Consumed}) }, func(a *Attempt) bool { return a.Handoff != nil }},
 		{"abort", e.Abort, func(a *Attempt) bool { return a.AbortSeen != Unset }},
 		{"finish", func() { e.Finish(Aborted, "") }, func(a *Attempt) bool { return a.End == Aborted }},
 	} {

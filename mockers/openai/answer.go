@@ -2,8 +2,10 @@ package openai
 
 import "strconv"
 
-// Body is the whole answer of a request without stream, usage included.
-func (q *Request) Body() []byte {
+// Body is the whole answer of a request without stream, usage included, and of
+// one that issues a hand-off, streamed or not: those pass kv_transfer_params to
+// the router, which vLLM does only in whole answers. A nil transfer is none.
+func (q *Request) Body(issued *KVTransfer) []byte {
 	b := make([]byte, 0, 512+9*q.Tokens)
 	b = q.appendHead(b, "text_completion", "chat.completion")
 	if q.Endpoint == Chat {
@@ -20,6 +22,9 @@ func (q *Request) Body() []byte {
 	}
 	b = append(b, `,"logprobs":null,"finish_reason":"length"}],`...)
 	b = q.appendUsage(b)
+	if issued != nil {
+		b = q.appendTransfer(b, issued)
+	}
 	return append(b, '}')
 }
 
@@ -28,7 +33,7 @@ func (q *Request) appendHead(b []byte, completions, chat string) []byte {
 	if q.Endpoint == Chat {
 		object = chat
 	}
-	b = append(append(b, `{"id":"`...), q.id()...)
+	b = append(append(b, `{"id":"`...), q.ID()...)
 	b = append(append(b, `","object":"`...), object...)
 	b = strconv.AppendInt(append(b, `","created":`...), q.created(), 10)
 	b = append(append(b, `,"model":`...), quote(q.Model)...)

@@ -36,11 +36,11 @@ func TestParseReadsWhatAWorkerNeeds(t *testing.T) {
 		{"a null content", Chat, `{"messages":[{"role":"assistant","content":null},{"content":"a"}]}`,
 			Request{Model: "mock", Tokens: 8, PromptTokens: 1}},
 		{"max_completion_tokens before max_tokens", Chat, `{"max_tokens":3,"max_completion_tokens":5,"messages":[{"content":"a"}]}`,
-			Request{Model: "mock", Tokens: 5, PromptTokens: 1}},
+			Request{Model: "mock", Tokens: 5, Limit: 5, PromptTokens: 1}},
 		{"unknown fields of any type", Chat, `{"temperature":"warm","tools":[1],"messages":[{"content":"a","name":4}]}`,
 			Request{Model: "mock", Tokens: 8, PromptTokens: 1}},
 		{"usage in a stream", Completions, `{"model":"other","prompt":"[[rp:k]] a","stream":true,"stream_options":{"include_usage":true},"max_tokens":1}`,
-			Request{Model: "other", Marker: "k", Stream: true, IncludeUsage: true, Tokens: 1, PromptTokens: 2}},
+			Request{Model: "other", Marker: "k", Stream: true, IncludeUsage: true, Tokens: 1, Limit: 1, PromptTokens: 2}},
 		{"an array of one prompt", Completions, `{"prompt":["a [[rp:k]]"]}`,
 			Request{Model: "mock", Marker: "k", Tokens: 8, PromptTokens: 2}},
 		{"token ids", Completions, `{"prompt":[5,6,7]}`,
@@ -181,7 +181,7 @@ func TestAnAnswerHoldsTheKeyOnceAsItsFirstToken(t *testing.T) {
 		for _, e := range []Endpoint{Chat, Completions} {
 			q := parse(t, e, `{"messages":[{"content":"a b"}],"prompt":"a b","max_tokens":5}`)
 			q.Key = key
-			a := decode(t, q.Body())
+			a := decode(t, q.Body(nil))
 			text := a.Choices[0].Text + a.Choices[0].Message.Content
 			rest, found := strings.CutPrefix(text, want+" ")
 			if !found || strings.Contains(rest, want) || len(strings.Fields(rest)) != 4 {
@@ -264,7 +264,7 @@ func TestEqualRequestsGetEqualAnswersAndOthersDoNot(t *testing.T) {
 	ask := func(e Endpoint, model, prompt string) []byte {
 		q := parse(t, e, fmt.Sprintf(`{"model":%q,"prompt":%q,"messages":[{"content":%q}],"max_tokens":20}`, model, prompt, prompt))
 		q.Key = "k"
-		return q.Body()
+		return q.Body(nil)
 	}
 	for _, e := range []Endpoint{Chat, Completions} {
 		first := ask(e, "mock", "a")
@@ -291,14 +291,15 @@ func TestModelsListsEveryName(t *testing.T) {
 func FuzzParseNeverPanicsAndNeverAcceptsWhatItCannotAnswer(f *testing.F) {
 	f.Add([]byte(`{"messages":[{"content":[{"type":"text","text":"[[rp:k]]"}]}],"prompt":["x"],"max_tokens":2}`))
 	f.Add([]byte(`{"prompt":[1,2],"stream":true}`))
+	f.Add([]byte(`{"prompt":"a","kv_transfer_params":{"do_remote_prefill":true,"remote_block_ids":[[1]]}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, e := range []Endpoint{Chat, Completions} {
 			q, err := Parse(e, body, models, 2)
 			if err == nil && q.Tokens > 1000 {
 				continue
 			}
-			if err == nil && !json.Valid(q.Body()) {
-				t.Errorf("%q is answered %q", body, q.Body())
+			if err == nil && !json.Valid(q.Body(nil)) {
+				t.Errorf("%q is answered %q", body, q.Body(nil))
 			}
 		}
 	})

@@ -36,9 +36,11 @@ type Request struct {
 	User         string
 	Marker       string // key of the marker in the prompt or the last message
 	Stream       bool
-	IncludeUsage bool // a stream ends with a usage event
-	Tokens       int  // length of the answer, at least 1
-	PromptTokens int  // words of the prompt, or its token ids
+	IncludeUsage bool        // a stream ends with a usage event
+	Tokens       int         // length of the answer, at least 1
+	Limit        int         // the request's own limit on it; 0 for none
+	PromptTokens int         // words of the prompt, or its token ids
+	Transfer     *KVTransfer // nil if the request has none
 
 	seed uint64
 }
@@ -53,6 +55,7 @@ type wireRequest struct {
 	MaxTokens           *int            `json:"max_tokens"`
 	MaxCompletionTokens *int            `json:"max_completion_tokens"`
 	N                   *int            `json:"n"`
+	KVTransferParams    json.RawMessage `json:"kv_transfer_params"`
 }
 
 type streamOptions struct {
@@ -88,6 +91,9 @@ func Parse(endpoint Endpoint, body []byte, models []string, tokens int) (*Reques
 	if e := q.readPrompt(&w); e != nil {
 		return q, e
 	}
+	if e := q.readTransfer(w.KVTransferParams); e != nil {
+		return q, e
+	}
 	if _, err := dec.Token(); err != io.EOF {
 		return q, bad("", "the body holds more than one JSON value; send exactly one object")
 	}
@@ -118,7 +124,7 @@ func (q *Request) check(w *wireRequest, models []string, tokens int) *Error {
 		limit, name = w.MaxCompletionTokens, "max_completion_tokens"
 	}
 	if limit != nil {
-		q.Tokens = *limit
+		q.Tokens, q.Limit = *limit, *limit
 	}
 	if q.Tokens < 1 || q.Tokens > MaxTokens {
 		return bad(name, "%s is %d; it must be between 1 and %d", name, q.Tokens, MaxTokens)

@@ -29,9 +29,9 @@ func mix(x uint64) uint64 {
 // word is the i-th word of the answer, i from 1.
 func (q *Request) word(i int) string { return words[mix(q.seed+uint64(i))%uint64(len(words))] }
 
-// id and created identify an answer. Real servers take them from chance and the
+// ID and created identify an answer. Real servers take them from chance and the
 // clock; here equal requests get equal answers from whichever worker.
-func (q *Request) id() string {
+func (q *Request) ID() string {
 	prefix := "cmpl-"
 	if q.Endpoint == Chat {
 		prefix = "chatcmpl-"

@@ -27,6 +27,7 @@ type exchange struct {
 	broken  bool            // the request never came whole
 	request *openai.Request // nil unless an inference request was read
 	refusal *openai.Error   // why it cannot be served
+	rank    int             // data-parallel rank that serves it, ledger.NoRank for none
 	plan    *Handle         // nil for none
 	fault   Fault           // Kind is empty for none
 	planned bool            // the fault is the plan's
@@ -52,10 +53,11 @@ func (x *exchange) run() bool {
 		}
 		return x.refuse(&openai.Error{Status: x.fault.Status, Message: "mock worker: status " + strconv.Itoa(x.fault.Status) + " as ordered"})
 	}
-	switch {
-	case x.refusal != nil:
+	if x.refusal != nil {
 		return x.refuse(x.refusal)
-	case x.request.Stream:
+	}
+	x.use()
+	if x.request.Stream && !x.does(ledger.AskedIssue) {
 		return x.stream()
 	}
 	return x.whole()
@@ -87,12 +89,12 @@ func (x *exchange) refuse(e *openai.Error) bool {
 }
 
 func (x *exchange) whole() bool {
-	body, cut := x.request.Body(), -1
-	if x.fault.Kind == ResetAfterEvents {
-		cut = len(body) / 2
-	}
 	if !x.until(x.w.ledger.Now()+x.timing.whole(x.request.Tokens)) || !x.mayAnswer() {
 		return false
+	}
+	body, cut := x.request.Body(x.issue()), -1
+	if x.fault.Kind == ResetAfterEvents {
+		cut = len(body) / 2
 	}
 	return x.answer(http.StatusOK, body, cut)
 }

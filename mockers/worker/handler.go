@@ -36,7 +36,13 @@ func (w *Worker) serve(rw http.ResponseWriter, r *http.Request) {
 	if w.probe(rw, r, l) {
 		return
 	}
-	if !w.record(rw, r, l).run() {
+	x := w.record(rw, r, l)
+	if x.rank >= 0 {
+		h.Set("x-mock-rank", strconv.Itoa(x.rank))
+	}
+	l.occupy(x.rank)
+	defer l.vacate(x.rank)
+	if !x.run() {
 		panic(http.ErrAbortHandler)
 	}
 }
@@ -54,14 +60,33 @@ func (w *Worker) probe(rw http.ResponseWriter, r *http.Request, l *life) bool {
 		rw.Write(openai.Models(w.models)) // a prober that left needs no answer
 	case "/metrics":
 		rw.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		// The probe itself is inside too and is not a request to the engine.
-		fmt.Fprintf(rw, "# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running{model_name=%q} %d\n", w.models[0], l.load()-1)
-		fmt.Fprintf(rw, "# TYPE vllm:num_requests_waiting gauge\nvllm:num_requests_waiting{model_name=%q} 0\n", w.models[0])
+		w.metrics(rw, l)
 	default:
 		return false
 	}
 	w.probes.Add(1)
 	return true
+}
+
+// metrics writes what routers read of a worker's load. An engine with ranks has
+// a line for each, told apart by the label engine.
+func (w *Worker) metrics(out io.Writer, l *life) {
+	model := w.models[0]
+	fmt.Fprintln(out, "# TYPE vllm:num_requests_running gauge")
+	for rank, n := range l.loads() {
+		fmt.Fprintf(out, "vllm:num_requests_running{model_name=%q,engine=\"%d\"} %d\n", model, rank, n)
+	}
+	if w.shape.Ranks == 0 {
+		// The probe itself is inside too and is not a request to the engine.
+		fmt.Fprintf(out, "vllm:num_requests_running{model_name=%q} %d\n", model, l.load()-1)
+	}
+	fmt.Fprintln(out, "# TYPE vllm:num_requests_waiting gauge")
+	for rank := range w.shape.Ranks {
+		fmt.Fprintf(out, "vllm:num_requests_waiting{model_name=%q,engine=\"%d\"} 0\n", model, rank)
+	}
+	if w.shape.Ranks == 0 {
+		fmt.Fprintf(out, "vllm:num_requests_waiting{model_name=%q} 0\n", model)
+	}
 }
 
 func endpointOf(path string) string {
@@ -82,6 +107,8 @@ func (w *Worker) record(rw http.ResponseWriter, r *http.Request, l *life) *excha
 		Keys:        ledger.Keys{Header: r.Header.Get("x-request-id")},
 		Worker:      w.id,
 		Incarnation: l.incarnation,
+		Role:        string(w.shape.Role),
+		Ranks:       w.shape.Ranks,
 		Remote:      r.RemoteAddr,
 		Proto:       r.Proto,
 		Method:      r.Method,
@@ -91,9 +118,10 @@ func (w *Worker) record(rw http.ResponseWriter, r *http.Request, l *life) *excha
 	}
 	// net/http moves Host out of the header; a router may well change it.
 	a.Header["Host"] = []string{r.Host}
+	hearRank(a.Header, &a)
 	x := &exchange{
 		w: w, life: l, rw: rw, r: r, rc: http.NewResponseController(rw),
-		conn: netfault.ConnOf(r.Context()), sum: sha256.New(), timing: w.Timing(),
+		conn: netfault.ConnOf(r.Context()), sum: sha256.New(), timing: w.Timing(), rank: ledger.NoRank,
 	}
 	body, err := readBody(r)
 	a.BodyBytes = int64(len(body))
@@ -122,7 +150,7 @@ func (w *Worker) record(rw http.ResponseWriter, r *http.Request, l *life) *excha
 	a.Key = firstOf(a.Keys.Marker, a.Keys.User, a.Keys.Header)
 	if x.request != nil {
 		x.request.Key = a.Key
-		x.plan = w.plans.of(a.Key)
+		x.plan = w.planOf(a.Key)
 		x.strike()
 	}
 	a.Fault = string(x.fault.Kind)
@@ -137,7 +165,11 @@ func (w *Worker) record(rw http.ResponseWriter, r *http.Request, l *life) *excha
 func (x *exchange) parse(body []byte, a *ledger.Attempt) {
 	x.request, x.refusal = openai.Parse(openai.Endpoint(a.Endpoint), body, x.w.models, x.timing.tokens())
 	a.Keys.User, a.Keys.Marker = x.request.User, x.request.Marker
-	a.Model, a.Stream = x.request.Model, x.request.Stream
+	a.Model, a.Stream, a.MaxTokens = x.request.Model, x.request.Stream, x.request.Limit
+	a.Handoff = x.hearHandoff()
+	if x.refusal == nil {
+		x.takeRank(a)
+	}
 }
 
 func firstOf(values ...string) string {

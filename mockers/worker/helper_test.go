@@ -31,18 +31,36 @@ type bed struct {
 
 func start(t *testing.T, timing Timing) *bed {
 	t.Helper()
+	return startAs(t, Shape{}, timing)
+}
+
+// startAs starts a worker of some shape; it serves the models mock and other.
+func startAs(t *testing.T, s Shape, timing Timing) *bed {
+	t.Helper()
 	b := &bed{T: t, l: ledger.New(), plans: &Plans{}}
+	b.run(Config{ID: "w0", Shape: s, Timing: timing})
+	return b
+}
+
+// beside starts another worker that shares everything with b's.
+func (b *bed) beside(id string, s Shape) *bed {
+	b.Helper()
+	c := &bed{T: b.T, l: b.l, plans: b.plans}
+	c.run(Config{ID: id, Shape: s, Handoffs: b.w.handoffs})
+	return c
+}
+
+func (b *bed) run(c Config) {
+	b.Helper()
+	c.Models, c.Ledger, c.Plans = []string{"mock", "other"}, b.l, b.plans
 	var err error
-	b.w, err = New(Config{ID: "w0", Models: []string{"mock"}, Timing: timing, Ledger: b.l, Plans: b.plans})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
+	b.w, err = New(c)
+	b.must(err)
+	b.Cleanup(func() {
 		if err := b.w.Close(); err != nil {
-			t.Error(err)
+			b.Error(err)
 		}
 	})
-	return b
 }
 
 func chat(key string, stream bool, tokens int) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/routeproof/routeproof/mockers/netfault"
@@ -21,11 +22,13 @@ type life struct {
 	dead    bool
 	running int
 	idle    chan struct{} // closed once dead and nothing runs
+	byRank  []int         // requests that each data-parallel rank has
+	turn    int           // requests that were spread over the ranks so far
 }
 
-func newLife(incarnation int) *life {
+func newLife(incarnation, ranks int) *life {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &life{incarnation: incarnation, ctx: ctx, end: cancel, idle: make(chan struct{})}
+	return &life{incarnation: incarnation, ctx: ctx, end: cancel, idle: make(chan struct{}), byRank: make([]int, ranks)}
 }
 
 // enter admits a request; false means that the life is over.
@@ -60,6 +63,35 @@ func (l *life) kill() {
 	if l.running == 0 {
 		close(l.idle)
 	}
+}
+
+// nextRank is the engine's own choice of a rank: each in turn.
+func (l *life) nextRank() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.turn++
+	return (l.turn - 1) % len(l.byRank)
+}
+
+// occupy counts a request at its rank, and vacate counts it off; a negative rank
+// is none.
+func (l *life) occupy(rank int) { l.count(rank, 1) }
+func (l *life) vacate(rank int) { l.count(rank, -1) }
+
+func (l *life) count(rank, by int) {
+	if rank < 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.byRank[rank] += by
+}
+
+// loads are the requests at each rank.
+func (l *life) loads() []int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.byRank)
 }
 
 func (l *life) load() int {

@@ -3,6 +3,7 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,6 +13,9 @@ import (
 // Plan steers the attempts of one request, chosen by its join key. Every
 // attempt with the key follows it, whichever worker it reaches.
 type Plan struct {
+	// Role limits the plan to attempts at workers of this role, which are one leg
+	// of a request that is served by two; empty means all attempts.
+	Role Role
 	// HoldHeaders keeps the response headers back until Handle.Release.
 	HoldHeaders bool
 	// Step lets a stream write one event, of whatever sort, per
@@ -36,6 +40,9 @@ type Plan struct {
 func (p Plan) Validate() error {
 	if p.Events < 0 || p.Events > openai.MaxTokens {
 		return fmt.Errorf("plan: events is %d; use 1 to %d, or 0 for the request's own length", p.Events, openai.MaxTokens)
+	}
+	if p.Role != "" && !slices.Contains(roles, p.Role) {
+		return fmt.Errorf("plan: no role %q; use one of %v, or none for all", p.Role, roles)
 	}
 	if p.TTFT < 0 || p.Interval < 0 {
 		return fmt.Errorf("plan: ttft %s and interval %s must not be negative", p.TTFT, p.Interval)
@@ -190,4 +197,13 @@ func (p *Plans) of(key string) *Handle {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.byKey[key]
+}
+
+// planOf is the plan that a request with this key follows at this worker.
+func (w *Worker) planOf(key string) *Handle {
+	h := w.plans.of(key)
+	if h != nil && h.plan.Role != "" && h.plan.Role != w.shape.Role {
+		return nil
+	}
+	return h
 }

@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/routeproof/routeproof/mockers/handoff"
 	"github.com/routeproof/routeproof/mockers/ledger"
 	"github.com/routeproof/routeproof/mockers/netfault"
 )
@@ -31,12 +32,14 @@ const (
 
 // Config describes a worker. ID, Models and Ledger are required.
 type Config struct {
-	ID     string
-	Addr   string   // IP and port; empty means a free port on 127.0.0.1
-	Models []string // names served; the first is the one that answers by default
-	Timing Timing
-	Ledger *ledger.Ledger
-	Plans  *Plans // nil for none
+	ID       string
+	Addr     string   // IP and port; empty means a free port on 127.0.0.1
+	Models   []string // names served; the first is the one that answers by default
+	Shape    Shape
+	Timing   Timing
+	Ledger   *ledger.Ledger
+	Plans    *Plans            // nil for none
+	Handoffs *handoff.Registry // shared by the workers that pass blocks to each other; nil for one of its own
 }
 
 func (c Config) validate() error {
@@ -48,7 +51,7 @@ func (c Config) validate() error {
 	case c.Ledger == nil:
 		return fmt.Errorf("worker %s: it has no ledger; give it ledger.New()", c.ID)
 	}
-	if err := c.Timing.Validate(); err != nil {
+	if err := errors.Join(c.Shape.Validate(), c.Timing.Validate()); err != nil {
 		return fmt.Errorf("worker %s: %w", c.ID, err)
 	}
 	return nil
@@ -56,14 +59,16 @@ func (c Config) validate() error {
 
 // Worker is a running worker. All methods are safe for concurrent use.
 type Worker struct {
-	id     string
-	models []string
-	ledger *ledger.Ledger
-	plans  *Plans
-	net    *netfault.Listener
-	server *http.Server
-	served chan struct{} // closed when the server has left
-	probes atomic.Int64
+	id       string
+	models   []string
+	shape    Shape
+	ledger   *ledger.Ledger
+	plans    *Plans
+	handoffs *handoff.Registry
+	net      *netfault.Listener
+	server   *http.Server
+	served   chan struct{} // closed when the server has left
+	probes   atomic.Int64
 
 	// turn serialises crash, restart, close and network faults.
 	turn   sync.Mutex
@@ -89,13 +94,16 @@ func New(c Config) (*Worker, error) {
 	if c.Plans == nil {
 		c.Plans = &Plans{}
 	}
+	if c.Handoffs == nil {
+		c.Handoffs = handoff.New(handoff.Limit)
+	}
 	l, err := netfault.Listen(c.Addr)
 	if err != nil {
 		return nil, fmt.Errorf("worker %s: %w", c.ID, err)
 	}
 	w := &Worker{
-		id: c.ID, models: slices.Clone(c.Models), ledger: c.Ledger, plans: c.Plans, net: l, timing: c.Timing,
-		served: make(chan struct{}), letGo: make(chan struct{}), life: newLife(1), alive: true,
+		id: c.ID, models: slices.Clone(c.Models), shape: c.Shape.complete(), ledger: c.Ledger, plans: c.Plans, handoffs: c.Handoffs,
+		net: l, timing: c.Timing, served: make(chan struct{}), letGo: make(chan struct{}), life: newLife(1, c.Shape.Ranks), alive: true,
 	}
 	w.server = &http.Server{
 		Handler:           http.HandlerFunc(w.serve),
@@ -117,6 +125,9 @@ func (w *Worker) ID() string { return w.id }
 
 // Models are the names served.
 func (w *Worker) Models() []string { return slices.Clone(w.models) }
+
+// Shape is the worker's role, which is never empty here, and its ranks.
+func (w *Worker) Shape() Shape { return w.shape }
 
 // Host is the address without the port.
 func (w *Worker) Host() string { return w.addr().IP.String() }
@@ -189,6 +200,7 @@ func (w *Worker) crash() {
 	// The life ends before its connections break, so that an attempt that sees
 	// its connection break knows that it was a crash.
 	l.kill()
+	w.handoffs.Gone(w.id, l.incarnation)
 	w.net.Crash()
 	w.replaceFault(nil)
 	timeout := time.NewTimer(letGoTimeout)
@@ -211,7 +223,7 @@ func (w *Worker) Restart() error {
 		return fmt.Errorf("worker %s: it is alive; crash it before restarting it", w.id)
 	}
 	w.mu.Lock()
-	w.life = newLife(w.life.incarnation + 1)
+	w.life = newLife(w.life.incarnation+1, w.shape.Ranks)
 	w.mu.Unlock()
 	w.server.SetKeepAlivesEnabled(true)
 	if err := w.net.SetMode(netfault.Open); err != nil {

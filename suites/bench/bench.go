@@ -24,6 +24,7 @@ type Env struct {
 type Bench struct {
 	env     Env
 	variant string
+	shape   Fleet
 	fleet   *fleet.Fleet
 	running *target.Running
 	wired   []string // ids of the workers last applied
@@ -33,23 +34,23 @@ type Bench struct {
 // closeLimit bounds the stop of a target and its fleet beyond the manifest's own grace.
 const closeLimit = 40 * time.Second
 
-// Open starts n workers and the target wired to them. Its errors are the
-// target's (*target.UnreachableError and friends) or the harness's.
-func Open(ctx context.Context, env Env, variant string, n int) (*Bench, error) {
+// Open starts the workers, n of them aggregated, and the target wired to all. Its
+// errors are the target's (*target.UnreachableError and friends) or the harness's.
+func Open(ctx context.Context, env Env, variant string, n int, shape Fleet) (*Bench, error) {
 	m := env.Manifest
 	session, err := m.SessionOf(variant)
 	if err != nil {
 		return nil, err
 	}
 	ports := m.Wiring.Ports
-	if len(ports) > 0 && len(ports) < n {
-		return nil, fmt.Errorf("%s: wiring.ports lists %d ports and this case needs %d workers; list more", m.File, len(ports), n)
+	if all := len(shape.shapes(n)); len(ports) > 0 && len(ports) < all {
+		return nil, fmt.Errorf("%s: wiring.ports lists %d ports and this case needs %d workers; list more", m.File, len(ports), all)
 	}
-	f, err := fleet.New(fleet.Config{Workers: n, Models: m.Models, Ports: ports})
+	f, err := shape.start(n, m.Models, ports)
 	if err != nil {
 		return nil, fmt.Errorf("start the mock fleet: %w", err)
 	}
-	b := &Bench{env: env, variant: variant, fleet: f, session: session}
+	b := &Bench{env: env, variant: variant, shape: shape, fleet: f, session: session}
 	for _, w := range f.Workers() {
 		b.wired = append(b.wired, w.ID())
 	}
@@ -67,7 +68,8 @@ func (b *Bench) targets(ids []string) []target.Worker {
 	out := make([]target.Worker, 0, len(ids))
 	for _, id := range ids {
 		w := b.fleet.Worker(id)
-		out = append(out, target.Worker{ID: w.ID(), Host: w.Host(), Port: w.Port(), URL: w.URL(), Model: b.env.Manifest.Models[0]})
+		s := w.Shape()
+		out = append(out, target.Worker{ID: w.ID(), Host: w.Host(), Port: w.Port(), URL: w.URL(), Model: b.env.Manifest.Models[0], Role: string(s.Role), Ranks: s.Ranks})
 	}
 	return out
 }

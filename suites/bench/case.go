@@ -17,7 +17,8 @@ type Case struct {
 	Stimulus    string   // one line: what is done
 	Requirement string   // one line: what must be seen
 	Claims      []string // claims that the case needs beside its clause's
-	Workers     int      // fleet size at the start; 0 = 4
+	Workers     int      // aggregated workers at the start; 0 = 4, or none if Fleet has prefill or decode workers
+	Fleet       Fleet    // prefill and decode workers beside them, and ranks
 	Variant     string   // manifest variant the target must run in; "" = as written
 	// Alone asks for a target and a fleet of its own. A case that breaks workers or
 	// rewires them needs it; one that only sends requests shares them.
@@ -45,7 +46,7 @@ const (
 
 // Normal fills in a case's zero values.
 func (c Case) Normal() Case {
-	if c.Workers == 0 {
+	if c.Workers == 0 && c.Fleet.Prefill+c.Fleet.Decode == 0 {
 		c.Workers = DefaultWorkers
 	}
 	if c.Limit == 0 {

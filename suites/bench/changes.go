@@ -45,9 +45,13 @@ func (r *Run) Restart(id string) {
 	}
 }
 
-// Join adds a worker to the fleet and wires it; its id is empty if that failed.
-func (r *Run) Join(ctx context.Context) string {
-	w, err := r.bench.fleet.Add()
+// Join adds an aggregated worker to the fleet and wires it; its id is empty if
+// that failed.
+func (r *Run) Join(ctx context.Context) string { return r.JoinAs(ctx, Aggregated) }
+
+// JoinAs is Join for a worker of any role. It has the case's ranks.
+func (r *Run) JoinAs(ctx context.Context, role Role) string {
+	w, err := r.bench.fleet.Add(r.bench.shape.shape(role))
 	if err != nil {
 		r.Fail(fmt.Errorf("add a worker: %w", err))
 		return ""

@@ -39,6 +39,7 @@ type Pool struct {
 type shareKey struct {
 	variant string
 	workers int
+	fleet   Fleet
 }
 
 // NewPool makes an empty pool. Close it.
@@ -209,20 +210,29 @@ func protect(f func() error) (err error) {
 func (p *Pool) shares(c Case) bool { return !c.Alone || p.env.Manifest.Launch.External }
 
 func (p *Pool) open(ctx context.Context, c Case) (*Bench, error) {
-	key := shareKey{c.Variant, c.Workers}
-	if !p.shares(c) {
-		return Open(ctx, p.env, c.Variant, c.Workers)
-	}
-	if b := p.shared[key]; b != nil {
+	key := shareKey{c.Variant, c.Workers, c.Fleet}
+	if b := p.shared[key]; b != nil && p.shares(c) {
 		if b.Died() == nil {
 			return b, nil
 		}
 		delete(p.shared, key)
 		_ = b.Close() // it died in a case that has said so
 	}
-	b, err := Open(ctx, p.env, c.Variant, c.Workers)
-	if err == nil {
+	if err := p.makeRoom(); err != nil {
+		return nil, err
+	}
+	b, err := Open(ctx, p.env, c.Variant, c.Workers, c.Fleet)
+	if err == nil && p.shares(c) {
 		p.shared[key] = b
 	}
 	return b, err
+}
+
+// makeRoom ends all shared benches if no two fleets can be there at once, their
+// ports being fixed.
+func (p *Pool) makeRoom() error {
+	if len(p.env.Manifest.Wiring.Ports) == 0 {
+		return nil
+	}
+	return p.Close()
 }

@@ -28,6 +28,7 @@ type Run struct {
 	seed   uint64
 	prefix string
 	from   int // ledger position at the start
+	handed int // hand-offs of the fleet at the start
 	client *client
 	rnd    *rand.Rand
 
@@ -51,7 +52,7 @@ func (b *Bench) Begin(c Case, seed uint64) *Run {
 	fmt.Fprintf(h, "%s/%d", c.ID, seed)
 	cr, pins := b.env.Manifest.Session.Carrier, b.env.Manifest.Pins
 	return &Run{
-		bench: b, c: c, seed: seed, prefix: fmt.Sprintf("%08x", uint32(h.Sum64())), from: b.fleet.Ledger().Len(),
+		bench: b, c: c, seed: seed, prefix: fmt.Sprintf("%08x", uint32(h.Sum64())), from: b.fleet.Ledger().Len(), handed: b.fleet.Handoffs().Len(),
 		client: newClient(b.running.BaseURL(), b.fleet.Ledger().Now, carrier{
 			header: cr.Header, body: cr.Body, cookie: cr.Cookie, worker: pins.Worker, rank: pins.Rank, query: b.env.Manifest.Session.Query}),
 		rnd:      rand.New(rand.NewPCG(seed, h.Sum64())),
@@ -242,7 +243,7 @@ func (r *Run) Finish() (*history.History, error) {
 		}
 	}
 	h := &history.History{
-		Case: r.c.ID, Seed: r.seed, Workers: r.starters, Convergence: r.Convergence(), Marks: r.marks,
+		Case: r.c.ID, Seed: r.seed, Workers: r.starters, Fleet: r.described(r.starters), Convergence: r.Convergence(), Marks: r.marks,
 		Session: history.Session{Kind: r.bench.session.Kind, IdleTTL: r.bench.session.IdleTTL,
 			Capacity: r.bench.session.Capacity, AtCapacity: r.bench.session.AtCapacity},
 	}
@@ -263,6 +264,7 @@ func (r *Run) Finish() (*history.History, error) {
 			h.Foreign++
 		}
 	}
+	h.Handoffs, h.Forgotten = r.bench.fleet.Handoffs().Snapshot(r.handed)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return h, r.err

@@ -7,6 +7,7 @@ package history
 import (
 	"time"
 
+	"github.com/routeproof/routeproof/mockers/handoff"
 	"github.com/routeproof/routeproof/mockers/ledger"
 	"github.com/routeproof/routeproof/suites/script"
 )
@@ -99,16 +100,26 @@ type Session struct {
 	AtCapacity string        `json:"atCapacity"` // refuse, unpinned, evict
 }
 
+// Worker is what a worker of the fleet is.
+type Worker struct {
+	ID    string `json:"id"`
+	Role  string `json:"role"`  // aggregated, prefill, decode
+	Ranks int    `json:"ranks"` // data-parallel ranks; 0 if it knows none
+}
+
 // History is the whole evidence of one case.
 type History struct {
 	Case        string           `json:"case"`
 	Seed        uint64           `json:"seed"`
 	Workers     []string         `json:"workers"` // fleet ids wired at the start
+	Fleet       []Worker         `json:"fleet"`   // what these are, in the same order; who joined later is described by his attempts
 	Session     Session          `json:"session"`
 	Convergence time.Duration    `json:"convergence"` // longest time the target may take to follow a change
 	Requests    []Request        `json:"requests"`    // in the order they were sent
 	Attempts    []ledger.Attempt `json:"attempts"`    // in the order of arrival
 	Marks       []Mark           `json:"marks"`
-	Foreign     int              `json:"foreign"`        // attempts without this case's key, left out above
-	Talk        *script.Talk     `json:"talk,omitempty"` // with a component, in place of requests
+	Foreign     int              `json:"foreign"`             // attempts without this case's key, left out above
+	Handoffs    []handoff.Record `json:"handoffs,omitempty"`  // all that were issued during the case, in order
+	Forgotten   int              `json:"forgotten,omitempty"` // hand-offs that were issued too but are left out: the fleet remembers so many
+	Talk        *script.Talk     `json:"talk,omitempty"`      // with a component, in place of requests
 }

@@ -13,6 +13,8 @@ type Worker struct {
 	Port  int
 	URL   string // http://Host:Port
 	Model string // the model it serves
+	Role  string // aggregated, prefill or decode
+	Ranks int    // data-parallel ranks, addressed by the header X-data-parallel-rank; 0 if it knows none
 }
 
 // Local is a router inside this process.

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/routeproof/routeproof/mockers/fleet"
+	"github.com/routeproof/routeproof/mockers/handoff"
 	"github.com/routeproof/routeproof/mockers/worker"
 )
 
@@ -61,6 +62,46 @@ func TestWorkersAreListedAndAdded(t *testing.T) {
 	if added.URL != w.URL() || added.Port != w.Port() || added.Host != w.Host() || !added.Alive || added.Incarnation != 1 || added.Fault != nil || added.Models[0] != "mock" {
 		t.Errorf("added %+v", added)
 	}
+	if added.Role != worker.Aggregated || added.Ranks != 0 {
+		t.Errorf("added as %s with %d ranks", added.Role, added.Ranks)
+	}
+}
+
+func TestAWorkerIsAddedInTheShapeAskedFor(t *testing.T) {
+	b := start(t)
+	for body, want := range map[string]worker.Shape{
+		``:                             {Role: worker.Aggregated},
+		`{}`:                           {Role: worker.Aggregated},
+		`{"role":"decode"}`:            {Role: worker.Decode},
+		`{"ranks":2}`:                  {Role: worker.Aggregated, Ranks: 2},
+		`{"role":"prefill","ranks":4}`: {Role: worker.Prefill, Ranks: 4},
+	} {
+		var w Worker
+		raw := b.call("POST", "/mock/v1/workers", body, 201, &w)
+		if got := b.f.Worker(w.ID).Shape(); got != want || w.Role != want.Role || w.Ranks != want.Ranks || !strings.Contains(raw, `"ranks":`) {
+			t.Errorf("%s: %+v, listed as %s", body, got, raw)
+		}
+	}
+}
+
+func TestHandoffsAreReadOnFromWhereTheyWereLeft(t *testing.T) {
+	b := start(t)
+	var h Handoffs
+	if raw := b.call("GET", "/mock/v1/handoffs", "", 200, &h); h.Next != 0 || !strings.Contains(raw, `"handoffs":[]`) {
+		t.Errorf("none: %s", raw)
+	}
+	r := b.f.Handoffs()
+	for i := range 3 {
+		r.Issue(handoff.Ticket{Engine: "w0-1"}, "r", "mock", handoff.Party{Worker: "w0", Incarnation: 1, Attempt: i}, 1)
+	}
+	raw := b.call("GET", "/mock/v1/handoffs?since=1", "", 200, &h)
+	if len(h.Handoffs) != 2 || h.Next != 3 || h.Forgotten != 0 || h.Handoffs[0].Issued.Attempt != 1 || !strings.Contains(raw, `"consumed":null,"refused":0,"outcome":"never-consumed"`) {
+		t.Errorf("since 1: %s", raw)
+	}
+	b.call("GET", "/mock/v1/handoffs?since=9", "", 200, &h)
+	if len(h.Handoffs) != 0 || h.Next != 9 {
+		t.Errorf("since 9: %+v", h)
+	}
 }
 
 func TestAFaultIsSetShownAndCleared(t *testing.T) {
@@ -100,6 +141,12 @@ func TestWhatIsNotUnderstoodIsRefusedByName(t *testing.T) {
 		{"GET", "/mock/v1/ledger?since=x", ``, 400, `x`},
 		{"GET", "/mock/v1/ledger?since=-1", ``, 400, `-1`},
 		{"GET", "/mock/v1/ledger?sinse=1", ``, 400, `sinse`},
+		{"GET", "/mock/v1/handoffs?since=x", ``, 400, `x`},
+		{"POST", "/mock/v1/workers", `{"role":"encode"}`, 400, `encode`},
+		{"POST", "/mock/v1/workers", `{"rank":4}`, 400, `rank`},
+		{"POST", "/mock/v1/workers", `{"ranks":-4}`, 400, `-4`},
+		{"POST", "/mock/v1/workers", `{"ranks":4} {}`, 400, `more than one`},
+		{"POST", "/mock/v1/workers", `{"ranks":`, 400, `shape`},
 	} {
 		var e struct{ Error string }
 		b.call(c.method, c.path, c.body, c.status, &e)
@@ -109,6 +156,9 @@ func TestWhatIsNotUnderstoodIsRefusedByName(t *testing.T) {
 	}
 	if b.f.Worker("w0").Fault() != nil {
 		t.Error("a refused fault was set")
+	}
+	if n := len(b.f.Workers()); n != 2 {
+		t.Errorf("%d workers; a refused one was added", n)
 	}
 }
 

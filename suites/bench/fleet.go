@@ -1,0 +1,95 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/routeproof/routeproof/mockers/fleet"
+	"github.com/routeproof/routeproof/mockers/worker"
+	"github.com/routeproof/routeproof/suites/history"
+)
+
+// Role is a worker's part in serving a request; see mockers/worker.
+type Role = worker.Role
+
+// The roles of workers.
+const (
+	Aggregated = worker.Aggregated
+	Prefill    = worker.Prefill
+	Decode     = worker.Decode
+)
+
+// Fleet is what a case's workers are beside Case.Workers, which counts the
+// aggregated ones. The zero value adds nothing.
+type Fleet struct {
+	Prefill int // prefill workers
+	Decode  int // decode workers
+	Ranks   int // data-parallel ranks of every worker, aggregated ones included; 0: they know no ranks
+}
+
+// Size is how many workers the case starts with. Their ids, and the fixed ports
+// that a manifest may list, go to the aggregated ones first, then to the prefill
+// and the decode ones.
+func (c Case) Size() int { return c.Workers + c.Fleet.Prefill + c.Fleet.Decode }
+
+// Setting says in words what workers the case has.
+func (c Case) Setting() string {
+	var all []string
+	for _, g := range []struct {
+		n    int
+		kind string
+	}{{c.Workers, ""}, {c.Fleet.Prefill, "prefill "}, {c.Fleet.Decode, "decode "}} {
+		switch {
+		case g.n == 1:
+			all = append(all, "1 "+g.kind+"worker")
+		case g.n > 1:
+			all = append(all, fmt.Sprintf("%d %sworkers", g.n, g.kind))
+		}
+	}
+	s := strings.Join(all, " and ")
+	if c.Fleet.Ranks > 0 {
+		s += fmt.Sprintf(", %d ranks each", c.Fleet.Ranks)
+	}
+	return s
+}
+
+func (f Fleet) shape(r Role) worker.Shape { return worker.Shape{Role: r, Ranks: f.Ranks} }
+
+// shapes are the workers to start, in the order of their ids.
+func (f Fleet) shapes(aggregated int) (all []worker.Shape) {
+	for range aggregated {
+		all = append(all, f.shape(Aggregated))
+	}
+	for range f.Prefill {
+		all = append(all, f.shape(Prefill))
+	}
+	for range f.Decode {
+		all = append(all, f.shape(Decode))
+	}
+	return all
+}
+
+// start starts the mock workers.
+func (f Fleet) start(aggregated int, models []string, ports []int) (*fleet.Fleet, error) {
+	return fleet.New(fleet.Config{Shapes: f.shapes(aggregated), Models: models, Ports: ports})
+}
+
+// WorkersOf lists the ids of the workers of a role that are wired to the target now.
+func (r *Run) WorkersOf(role Role) []string {
+	return slices.DeleteFunc(r.Workers(), func(id string) bool { return r.RoleOf(id) != role })
+}
+
+// RoleOf is the role of a worker.
+func (r *Run) RoleOf(id string) Role { return r.bench.fleet.Worker(id).Shape().Role }
+
+// RanksOf is how many data-parallel ranks a worker has; 0 if it knows none.
+func (r *Run) RanksOf(id string) int { return r.bench.fleet.Worker(id).Shape().Ranks }
+
+// described says what workers are, for the evidence.
+func (r *Run) described(ids []string) (all []history.Worker) {
+	for _, id := range ids {
+		all = append(all, history.Worker{ID: id, Role: string(r.RoleOf(id)), Ranks: r.RanksOf(id)})
+	}
+	return all
+}
