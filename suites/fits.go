@@ -91,6 +91,8 @@ func fits(m *target.Manifest, x bench.Case, claims []string) error {
 		return missing("pins.worker", "pins.worker", "write pins: {worker: HEADER}")
 	case has("pins.rank") && m.Pins.Rank == "":
 		return missing("pins.rank", "pins.rank", "write pins: {worker: HEADER, rank: HEADER}")
+	case has("pins.prefill") && (m.Pins.PrefillWorker == "" || m.Pins.PrefillRank == ""):
+		return missing("pins.prefillWorker", "pins.prefill", "write pins: {..., prefillWorker: HEADER, prefillRank: HEADER}")
 	case has("affinity.query") && session.Query == "":
 		return missing("session.query", "affinity.query", "write session: {..., query: HEADER}")
 	case has("affinity.key") && session.Kind == target.KindNone:

@@ -3,6 +3,7 @@ package bench
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -151,7 +152,7 @@ func (c *client) start(ctx context.Context, q Req, ended func(history.End)) (*Pe
 	sum := sha256.Sum256(body)
 	p := &Pending{cancel: cancel, done: make(chan struct{}), changed: make(chan struct{})}
 	p.req = history.Request{
-		Key: q.Key, Session: q.Session, Turn: q.Turn, Phase: q.Phase, Endpoint: q.Endpoint, Stream: q.Stream,
+		Key: q.Key, Session: cmp.Or(q.Counts, q.Session), Turn: q.Turn, Phase: q.Phase, Endpoint: q.Endpoint, Stream: q.Stream,
 		Pin: q.Pin, Asks: q.Asks, Kept: q.Kept, Chunked: q.Chunked, Model: q.Model, Path: path, SentHeader: header.Clone(), SentBodySHA256: hex.EncodeToString(sum[:]),
 		SentBodyBytes: int64(len(body)), Sent: c.now(), HeadersAt: history.Unset, Ended: history.Unset,
 	}

@@ -20,6 +20,7 @@ import (
 type Req struct {
 	Key      string // join key; empty = the run's next one
 	Session  string // empty = keyless
+	Counts   string // the session that it must count for where its headers name several; never sent
 	Turn     int
 	Phase    string
 	Endpoint string // history.Chat (default) or history.Completions

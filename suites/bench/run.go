@@ -78,6 +78,9 @@ func (r *Run) Model() string { return r.bench.env.Manifest.Models[0] }
 // Workers lists the ids wired to the target now.
 func (r *Run) Workers() []string { return slices.Clone(r.bench.wired) }
 
+// Pins are the headers by which a request names where it wants to be served.
+func (r *Run) Pins() target.Pins { return r.bench.env.Manifest.Pins }
+
 // Sessions says whether the target knows sessions at all.
 func (r *Run) Sessions() bool { return r.bench.session.Kind != target.KindNone }
 

@@ -35,6 +35,12 @@ const (
 	Completions = "completions" // POST /v1/completions
 )
 
+// Roles of workers, as attempts and Worker name them.
+const (
+	Prefill = "prefill"
+	Decode  = "decode"
+)
+
 // Event is one server-sent event as it reached the client.
 type Event struct {
 	At   time.Duration `json:"at"`

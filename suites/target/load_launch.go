@@ -95,12 +95,17 @@ func (m *Manifest) readComponent(v value) {
 func (m *Manifest) HasRouter() bool { return m.Launch.Kind() != "none" }
 
 func readPins(v value) (p Pins) {
-	o := v.object("worker", "rank")
+	o := v.object("worker", "rank", "prefillWorker", "prefillRank")
 	if w, ok := o.need("worker", "name the header that pins a request to a worker"); ok {
 		p.Worker = httpName(w)
 	}
-	if r, ok := o.has("rank"); ok {
-		p.Rank = httpName(r)
+	for _, f := range []struct {
+		key  string
+		into *string
+	}{{"rank", &p.Rank}, {"prefillWorker", &p.PrefillWorker}, {"prefillRank", &p.PrefillRank}} {
+		if h, ok := o.has(f.key); ok {
+			*f.into = httpName(h)
+		}
 	}
 	return p
 }

@@ -94,6 +94,8 @@ type Component struct {
 type Pins struct {
 	Worker string // its value is the worker's id as wired
 	Rank   string // its value is a data-parallel rank, from 0
+
+	PrefillWorker, PrefillRank string // the same for the prefill phase of a request that is served in two
 }
 
 // Exec is a target that we run as a process.

@@ -16,7 +16,7 @@ implementation: {organization: routeproof, project: reference, version: built-in
 launch: {inprocess: reference}
 component: {inprocess: reference}
 session: {carrier: {header: X-Session-ID}, kind: table, scope: replica, idleTTL: 60s, capacity: 65536, atCapacity: refuse, query: X-Routeproof-Query}
-pins: {worker: X-Dynamo-Worker-Instance-ID, rank: X-Dynamo-DP-Rank}
+pins: {worker: X-Dynamo-Worker-Instance-ID, rank: X-Dynamo-DP-Rank, prefillWorker: X-Dynamo-Prefill-Instance-ID, prefillRank: X-Dynamo-Prefill-DP-Rank}
 models: [mock]
 variants:
   shortTTL: {session: {idleTTL: 2s}}

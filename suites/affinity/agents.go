@@ -1,0 +1,178 @@
+package affinity
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/routeproof/routeproof/suites/bench"
+	"github.com/routeproof/routeproof/suites/judge"
+)
+
+// The headers by which agents name their sessions, in order of precedence (clause
+// AFF-017). A sub-agent counts beside its session alone.
+const (
+	canonical     = "X-Dynamo-Session-ID"
+	claudeAgent   = "x-claude-code-agent-id"
+	claudeSession = "x-claude-code-session-id"
+	threadID      = "thread-id"
+	sessionID     = "session-id"
+	xSessionID    = "x-session-id"
+)
+
+// named is a request whose headers name sessions: pairs of header and id.
+func named(pairs ...string) http.Header {
+	h := http.Header{}
+	for i := 0; i < len(pairs); i += 2 {
+		h.Add(pairs[i], pairs[i+1])
+	}
+	return h
+}
+
+// rule is one way in which the headers of a request may compete. win and lose are
+// ids of bound sessions.
+type rule struct {
+	name   string
+	header func(win, lose string) http.Header
+}
+
+func over(winner, loser string) rule {
+	return rule{winner + " over " + loser, func(win, lose string) http.Header { return named(loser, lose, winner, win) }}
+}
+
+func rules() []rule {
+	const agentsToo = "the agent over its session and "
+	all := []rule{
+		over(canonical, claudeSession), over(canonical, threadID), over(canonical, sessionID), over(canonical, xSessionID),
+		over(claudeSession, threadID), over(claudeSession, sessionID), over(claudeSession, xSessionID),
+		over(threadID, sessionID), over(threadID, xSessionID), over(sessionID, xSessionID),
+		{agentsToo + "the rest", func(win, lose string) http.Header {
+			return named(claudeSession, lose, claudeAgent, win, threadID, lose, sessionID, lose, xSessionID, lose)
+		}},
+		{"the canonical one over an agent", func(win, lose string) http.Header {
+			return named(claudeAgent, lose, claudeSession, lose, canonical, win)
+		}},
+		{"an agent without its session does not count", func(win, lose string) http.Header { return named(claudeAgent, lose, threadID, win) }},
+		{"nor one beside a blank session", func(win, lose string) http.Header { return named(claudeAgent, lose, claudeSession, " ", threadID, win) }},
+		{"of a repeated header the first value counts", func(win, lose string) http.Header { return named(canonical, win, canonical, lose) }},
+	}
+	for _, x := range []struct{ what, blank string }{{"empty", ""}, {"not visible ASCII", "s\xe9ance"}} {
+		all = append(all,
+			rule{"a canonical header that is " + x.what + " counts as absent", func(win, _ string) http.Header { return named(canonical, x.blank, xSessionID, win) }},
+			rule{"an agent that is " + x.what + " leaves its session", func(win, _ string) http.Header { return named(claudeAgent, x.blank, claudeSession, win) }})
+	}
+	return all
+}
+
+// AFF017Precedence: requests that name several sessions.
+func (Cases) AFF017Precedence() bench.Case {
+	all := rules()
+	return bench.Case{
+		ID:          "AFF-017/precedence",
+		Stimulus:    "for each rule of precedence two sessions that are bound to different workers, then requests whose headers name both",
+		Requirement: "they count for the session that the rule says",
+		Cost:        1500 * time.Millisecond,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			n := 0
+			bound := func() (id, home string) {
+				n++
+				id = r.SessionID(n)
+				q := bench.Req{Key: r.Key(), Counts: id, Header: named(canonical, id), Phase: "bind", Tokens: 1}
+				r.Do(ctx, q)
+				return id, r.Served(q.Key)
+			}
+			for i, x := range all {
+				win, home := bound()
+				lose, other := bound()
+				for tries := 0; home == other && tries < 20; tries++ {
+					lose, other = bound()
+				}
+				for t, shape := range bench.Shapes() {
+					if t%4 == i%4 {
+						r.Do(ctx, bench.Req{Counts: win, Turn: 1 + t, Header: x.header(win, lose), Phase: x.name, Tokens: 1}.In(shape))
+					}
+				}
+			}
+			return nil
+		},
+		Judge: judge.All(judge.Served(4*len(all)), judge.Sticks(len(all)), judge.Competed(len(all), "bind")),
+	}
+}
+
+// AFF017Each: each header by itself.
+func (Cases) AFF017Each() bench.Case {
+	headers := []string{canonical, claudeSession, threadID, sessionID, xSessionID, "THREAD-ID", "X-DYNAMO-SESSION-ID"}
+	const each, turns = 6, 4
+	return bench.Case{
+		ID:          "AFF-017/each-header",
+		Stimulus:    "sessions of four turns named by each header alone, in every shape; a sub-agent beside its session",
+		Requirement: "each session's turns are at one worker",
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			for i, h := range headers {
+				for s := range each {
+					id := r.SessionID(each*i + s)
+					for t := range turns {
+						r.Do(ctx, bench.Req{Counts: id, Turn: t, Header: named(h, id), Tokens: 1}.In(bench.Shapes()[(s+3*t)%8]))
+						r.Do(ctx, bench.Req{Tokens: 1, Phase: "between"})
+					}
+				}
+			}
+			root := r.SessionID(-1)
+			for s := range each {
+				id := r.SessionID(1000 + s)
+				for t := range turns {
+					r.Do(ctx, bench.Req{Counts: id, Turn: t, Header: named(claudeSession, root, claudeAgent, id), Tokens: 1}.In(bench.Shapes()[(s+3*t)%8]))
+				}
+			}
+			return nil
+		},
+		Judge: judge.All(judge.Served((len(headers)+1)*each*turns), judge.Sticks((len(headers)+1)*each), judge.Placed(placed((len(headers)+1)*each))),
+	}
+}
+
+// AFF018Final: a marker that ends nothing, a parent that seeds nothing.
+func (Cases) AFF018Final() bench.Case {
+	const sessions = 24
+	return bench.Case{
+		ID:          "AFF-018/final",
+		Stimulus:    "bound sessions, one turn of which says that it is the last; two more turns",
+		Requirement: "all are at one worker",
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			r.Parallel(sessions, 4, func(s int) {
+				for t := range 5 {
+					q := bench.Req{Session: r.SessionID(s), Turn: t}.In(bench.Shapes()[(s+3*t)%8])
+					if t == 2 {
+						q.Header = named("X-Dynamo-Session-Final", []string{"true", "1", "True"}[s%3])
+					}
+					r.Do(ctx, q)
+				}
+			})
+			return nil
+		},
+		Judge: judge.All(judge.Served(5*sessions), judge.Sticks(sessions), judge.Placed(placed(sessions))),
+	}
+}
+
+// AFF018Parent: children of one session.
+func (Cases) AFF018Parent() bench.Case {
+	plan, alpha := replan(1)
+	return bench.Case{
+		ID:          "AFF-018/parent",
+		Stimulus:    "bound sessions, and for each a new session that names it as its parent",
+		Requirement: "the children are placed like any new session",
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			for i := range plan.N {
+				id := r.SessionID(i)
+				r.Do(ctx, bench.Req{Counts: id, Header: named(canonical, id), Phase: "parent", Tokens: 1}.In(bench.Shapes()[i%8]))
+				for range r.Rand().IntN(3) {
+					r.Do(ctx, bench.Req{Phase: "between", Tokens: 1})
+				}
+				// For the judge it is the same session: it must not come back to where that is.
+				r.Do(ctx, bench.Req{Counts: id, Turn: 1, Header: named(canonical, id+"-child", "X-Dynamo-Parent-Session-ID", id), Phase: "child", Tokens: 1}.In(bench.Shapes()[(i+1)%8]))
+			}
+			return nil
+		},
+		Judge: judge.All(judge.Served(plan.N, "parent"), judge.Served(plan.N, "child"),
+			judge.Replaced(judge.ByPhase, plan.N*3/4, alpha, "parent", "child", "between", "a session with a parent to be placed like any new one")),
+	}
+}

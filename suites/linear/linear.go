@@ -1,0 +1,222 @@
+// Package linear holds the sequential model of session affinity, and checks whether
+// what concurrent callers saw can be told as one order of operations on it
+// (linearizability, with porcupine). It reads records and touches nothing else.
+//
+// Time stands still in these histories: no binding lapses, no wait grows too long.
+package linear
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// Kind is what an operation does.
+type Kind string
+
+// Kinds of operations. Workers declares the live workers for every session at once.
+const (
+	Acquire    Kind = "acquire"
+	Commit     Kind = "commit"
+	Release    Kind = "release"
+	Invalidate Kind = "invalidate"
+	Query      Kind = "query"
+	Workers    Kind = "workers"
+)
+
+// Result is how it was answered.
+type Result string
+
+// Results. Refused is an argument error: a pin that contradicts.
+const (
+	Initializer Result = "initializer"
+	Bound       Result = "bound"
+	Unbound     Result = "unbound"
+	OK          Result = "ok"
+	Stale       Result = "stale"
+	Cancelled   Result = "cancelled"
+	Refused     Result = "refused"
+)
+
+// Op is one operation as a caller saw it.
+type Op struct {
+	Caller  int      `json:"caller"`
+	Kind    Kind     `json:"kind"`
+	Session string   `json:"session,omitempty"` // of all kinds but Workers
+	Lease   string   `json:"lease,omitempty"`   // given, or got
+	Pin     string   `json:"pin,omitempty"`     // worker, of Acquire and Query
+	Target  string   `json:"target,omitempty"`  // worker: given to Commit, got from Acquire and Query
+	Live    []string `json:"live,omitempty"`    // of Workers
+	Result  Result   `json:"result"`
+	Call    int64    `json:"call"`   // nanoseconds
+	Return  int64    `json:"return"` // not before Call
+}
+
+func (o Op) String() string {
+	s := fmt.Sprintf("caller %d: %s", o.Caller, o.Kind)
+	for _, part := range []struct{ what, is string }{{"", o.Session}, {"lease ", o.Lease}, {"pin ", o.Pin}, {"worker ", o.Target}, {"live ", strings.Join(o.Live, ",")}} {
+		if part.is != "" {
+			s += " " + part.what + part.is
+		}
+	}
+	return s + " -> " + string(o.Result)
+}
+
+// state of one session: what a sequential coordinator would hold.
+type state struct {
+	bound  bool
+	target string // while bound
+	holder string // the initializer's lease, else empty
+	leases string // of the binding, sorted, each followed by a comma
+	live   string // workers, each between commas
+}
+
+func (s state) alive(worker string) bool { return strings.Contains(s.live, ","+worker+",") }
+
+func (s state) has(lease string) bool {
+	return strings.HasPrefix(s.leases, lease+",") || strings.Contains(s.leases, ","+lease+",")
+}
+
+func (s state) with(lease string) state {
+	all := append(strings.Split(strings.TrimSuffix(s.leases, ","), ","), lease)
+	if s.leases == "" {
+		all = []string{lease}
+	}
+	slices.Sort(all)
+	s.leases = strings.Join(all, ",") + ","
+	return s
+}
+
+func (s state) without(lease string) state {
+	all := slices.DeleteFunc(strings.SplitAfter(s.leases, ","), func(l string) bool { return l == "" || l == lease+"," })
+	s.leases = strings.Join(all, "")
+	return s
+}
+
+func (s state) absent() state { return state{live: s.live} }
+
+// step says whether the answer is right in the state, and what the state is then.
+func step(s state, o Op) (bool, state) {
+	switch o.Kind {
+	case Workers:
+		s.live = "," + strings.Join(o.Live, ",") + ","
+		return true, s
+	case Acquire:
+		return acquire(s, o)
+	case Query:
+		return query(s, o), s
+	case Commit:
+		switch {
+		case s.holder == o.Lease:
+			return o.Result == OK, state{bound: true, target: o.Target, leases: o.Lease + ",", live: s.live}
+		case s.bound && s.has(o.Lease):
+			return o.Result == OK && s.target == o.Target || o.Result == Refused && s.target != o.Target, s
+		}
+		// A lease whose binding is gone may still check what it knew.
+		return o.Result != Initializer, s
+	case Release:
+		switch {
+		case s.holder == o.Lease:
+			return o.Result == OK, s.absent()
+		case s.bound && s.has(o.Lease):
+			return o.Result == OK, s.without(o.Lease)
+		}
+		return true, s
+	case Invalidate:
+		if s.holder == o.Lease || s.bound && s.has(o.Lease) {
+			return o.Result == OK, s.absent()
+		}
+		return true, s
+	}
+	return false, s
+}
+
+func acquire(s state, o Op) (bool, state) {
+	dead := s.bound && !s.alive(s.target)
+	switch o.Result {
+	case Cancelled:
+		return true, s
+	case Initializer:
+		free := s.holder == "" && (!s.bound || dead)
+		return free, state{holder: o.Lease, live: s.live}
+	case Bound:
+		return s.bound && !dead && s.target == o.Target && (o.Pin == "" || o.Pin == s.target), s.with(o.Lease)
+	case Refused:
+		return s.bound && !dead && o.Pin != "" && o.Pin != s.target, s
+	}
+	return false, s
+}
+
+func query(s state, o Op) bool {
+	bound := s.bound && s.alive(s.target)
+	switch o.Result {
+	case Bound:
+		return bound && s.target == o.Target && (o.Pin == "" || o.Pin == s.target)
+	case Refused:
+		return bound && o.Pin != "" && o.Pin != s.target
+	}
+	return o.Result == Unbound && !bound
+}
+
+// model is the model of one session, in which the given workers live at first.
+func model(live []string) porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return state{live: "," + strings.Join(live, ",") + ","} },
+		Step: func(s, in, _ any) (bool, any) {
+			ok, next := step(s.(state), in.(Op))
+			return ok, next
+		},
+		DescribeOperation: func(in, _ any) string { return in.(Op).String() },
+	}
+}
+
+// Verdict is what a check came to.
+type Verdict struct {
+	Checked int    // operations in sessions whose history is right
+	Bad     string // a session whose history no order explains; empty if there is none
+	Around  []Op   // its operations, in the order of their calls
+	Unknown int    // sessions that the time did not suffice for
+}
+
+// Check checks each session's history by itself, in which the given workers live at
+// first. limit bounds the check of one session.
+func Check(ops []Op, live []string, limit time.Duration) Verdict {
+	var common []Op
+	by := map[string][]Op{}
+	var order []string
+	for _, o := range ops {
+		switch {
+		case o.Kind == Workers:
+			common = append(common, o)
+		case by[o.Session] == nil:
+			order = append(order, o.Session)
+			fallthrough
+		default:
+			by[o.Session] = append(by[o.Session], o)
+		}
+	}
+	slices.Sort(order)
+	var v Verdict
+	for _, s := range order {
+		mine := slices.Concat(by[s], common)
+		slices.SortStableFunc(mine, func(a, b Op) int { return int(a.Call - b.Call) })
+		history := make([]porcupine.Operation, len(mine))
+		for i, o := range mine {
+			history[i] = porcupine.Operation{ClientId: o.Caller, Input: o, Call: o.Call, Return: o.Return}
+		}
+		switch porcupine.CheckOperationsTimeout(model(live), history, limit) {
+		case porcupine.Ok:
+			v.Checked += len(mine)
+		case porcupine.Unknown:
+			v.Unknown++
+		default:
+			if v.Bad == "" {
+				v.Bad, v.Around = s, mine
+			}
+		}
+	}
+	return v
+}
