@@ -71,8 +71,10 @@ With --admin ADDR, they are controlled over HTTP at that address:
   GET    /mock/v1/ledger?since=N         all requests that arrived, from sequence number N on
   GET    /mock/v1/handoffs?since=N       all hand-offs of KV blocks from prefill to decode workers, from number N on
 
-A worker's role is aggregated, prefill or decode. Prefill and decode workers pass KV blocks as vLLM's do, by the field
-kv_transfer_params of requests and answers. The header X-data-parallel-rank chooses one of a worker's ranks.
+A worker's role is aggregated, prefill or decode. Prefill and decode workers hand KV blocks over as vLLM's do: a request
+with "kv_transfer_params": {"do_remote_decode": true} makes the answer, which is never streamed, name what it left behind in
+a field of the same name; that goes into the request for a decode worker, once. A decode worker that can fetch nothing serves
+all the same; the ledger tells. The header X-data-parallel-rank chooses one of a worker's ranks.
 
 A fault is {"kind": KIND, ...}. Its kinds, and the further keys of each:
 

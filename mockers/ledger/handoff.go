@@ -36,8 +36,8 @@ const (
 	Withheld Outcome = "withheld" // asked for, but the answer never came to that
 )
 
-// Outcomes at a worker that uses hand-offs. All but Consumed and Untouched were
-// served all the same, at the price of a second prefill.
+// Outcomes at a worker that uses hand-offs. None of them keeps a request from
+// being served: what is not fetched is computed again.
 const (
 	Missing    Outcome = "missing"     // a decode worker was given none
 	Consumed   Outcome = "consumed"    // its blocks were fetched, the first and only time
