@@ -104,7 +104,7 @@ func (p *process) whyNot(e *ApplyError, ctx context.Context) {
 	if errors.Is(context.Cause(ctx), errEnded) {
 		e.Exit = p.how()
 	}
-	e.LogTail = p.log.tail(tailLines)
+	e.LogTail = p.log.Tail(tailLines)
 }
 
 // lookOnce asks the still unchanged target what it says now. A manifest may use

@@ -19,6 +19,9 @@ import (
 // relaunches is how often a target that found a port taken is tried again.
 const relaunches = 3
 
+// tailLines is how many lines of a target's log an error shows.
+const tailLines = 20
+
 // binEnv overrides the program that templates know as .Exe.
 const binEnv = "ROUTEPROOF_BIN"
 
@@ -28,7 +31,7 @@ type process struct {
 	v    Variant
 	logf func(string, ...any)
 	g    *guard.Guard
-	log  *logBuffer
+	log  *guard.Log
 	url  string
 
 	ports    *reservation // locked until the target has ended
@@ -46,7 +49,7 @@ func startExec(ctx context.Context, m *Manifest, v Variant, opt Options) (holder
 	}
 	data := Data{Exe: exe, ManifestDir: m.dir, Host: loopback, Workers: opt.Workers, Generation: 1, Session: v.Session, Variant: opt.Variant}
 	for try := 1; ; try++ {
-		p := &process{m: m, v: v, logf: opt.Logf, log: &logBuffer{}, data: data}
+		p := &process{m: m, v: v, logf: opt.Logf, log: &guard.Log{}, data: data}
 		err := p.start(ctx)
 		if err == nil {
 			return p, nil
@@ -61,9 +64,9 @@ func startExec(ctx context.Context, m *Manifest, v Variant, opt Options) (holder
 			return nil, err
 		}
 		// The guard is gone: the log is complete.
-		port, ours, clash := p.ports.portClash(string(p.log.bytes()))
+		port, ours, clash := p.ports.portClash(string(p.log.Bytes()))
 		if clash && (!ours || try > relaunches) {
-			return nil, &PortInUseError{Port: port, Tries: try, LogTail: p.log.tail(tailLines), Remedy: portRemedy(port, ours)}
+			return nil, &PortInUseError{Port: port, Tries: try, LogTail: p.log.Tail(tailLines), Remedy: portRemedy(port, ours)}
 		}
 		if !clash {
 			return nil, p.unreachable(err)
@@ -92,7 +95,7 @@ func (p *process) unreachable(err error) error {
 	if !errors.As(err, &n) {
 		return err
 	}
-	u := &UnreachableError{Reason: n.Error(), LogTail: p.log.tail(tailLines)}
+	u := &UnreachableError{Reason: n.Error(), LogTail: p.log.Tail(tailLines)}
 	if errors.Is(err, errEnded) {
 		u.Reason = strings.TrimPrefix(u.Reason, errEnded.Error()+"; ")
 		u.Reason = "it ended before it was ready (" + u.Reason + "); it must stay in the foreground"
@@ -139,7 +142,7 @@ func (p *process) start(ctx context.Context) (err error) {
 		return err
 	}
 	// A target that stays after it found its port taken has let somebody else answer.
-	if port, ours, _ := p.ports.portClash(string(p.log.bytes())); ours && port != 0 {
+	if port, ours, _ := p.ports.portClash(string(p.log.Bytes())); ours && port != 0 {
 		return &notReady{fmt.Errorf("port %d was taken, and what answers there is not the target", port)}
 	}
 	return nil
@@ -260,7 +263,7 @@ func (n *notReady) Unwrap() error { return n.error }
 func (p *process) baseURL() string         { return p.url }
 func (p *process) pid() int                { return p.g.PID() }
 func (p *process) exited() <-chan struct{} { return p.g.Exited() }
-func (p *process) logs() *logBuffer        { return p.log }
+func (p *process) logs() *guard.Log        { return p.log }
 
 func (p *process) how() string {
 	e, _ := p.g.Exit()

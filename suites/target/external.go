@@ -2,6 +2,8 @@ package target
 
 import (
 	"context"
+
+	"github.com/routeproof/routeproof/suites/target/guard"
 )
 
 // external is a target that somebody else runs.
@@ -22,5 +24,5 @@ func (e *external) lost() bool                            { return false }
 func (e *external) apply(context.Context, []Worker) error { return ErrNoApply }
 func (e *external) exited() <-chan struct{}               { return nil }
 func (e *external) how() string                           { return "" }
-func (e *external) logs() *logBuffer                      { return nil }
+func (e *external) logs() *guard.Log                      { return nil }
 func (e *external) end(context.Context) error             { return nil }

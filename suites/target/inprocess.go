@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/routeproof/routeproof/suites/target/guard"
 )
 
 // localGrace is how long a router inside this process may finish its requests.
@@ -55,7 +57,7 @@ func (l *local) baseURL() string         { return l.url }
 func (l *local) pid() int                { return 0 }
 func (l *local) lost() bool              { return false }
 func (l *local) exited() <-chan struct{} { return l.over }
-func (l *local) logs() *logBuffer        { return nil }
+func (l *local) logs() *guard.Log        { return nil }
 
 func (l *local) how() string {
 	if l.err != nil && !errors.Is(l.err, http.ErrServerClosed) {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/routeproof/routeproof/suites/target/guard"
 )
 
 func TestATargetIsLaunchedAppliedToAndStopped(t *testing.T) {
@@ -245,7 +247,7 @@ func TestKillingTheHarnessLeavesNothing(t *testing.T) {
 	if err := os.WriteFile(file, []byte(playManifest("family")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var log logBuffer
+	var log guard.Log
 	parent := exec.Command(os.Args[0], "hold", file)
 	parent.Stdout, parent.Stderr = &log, &log
 	if err := parent.Start(); err != nil {
@@ -258,10 +260,10 @@ func TestKillingTheHarnessLeavesNothing(t *testing.T) {
 			_ = parent.Wait()
 		}
 	}()
-	until(t, "the target", func() bool { return strings.Contains(string(log.bytes()), "ready\n") })
-	all := playPIDs(string(log.bytes()))
+	until(t, "the target", func() bool { return strings.Contains(string(log.Bytes()), "ready\n") })
+	all := playPIDs(string(log.Bytes()))
 	if len(all) == 0 {
-		t.Fatalf("no pids in %s", log.bytes())
+		t.Fatalf("no pids in %s", log.Bytes())
 	}
 	_ = parent.Process.Kill()
 	_ = parent.Wait()

@@ -131,25 +131,3 @@ wiring: {workers: none, ports: [9001]}, endpoint: {openai: "` + s.URL + `/"}, se
 		t.Errorf("Start: %v", err)
 	}
 }
-
-func TestTheLogKeepsItsEnd(t *testing.T) {
-	var b logBuffer
-	if b.tail(3) != "" {
-		t.Error("an empty log has a tail")
-	}
-	for i := range 200_000 {
-		fmt.Fprintf(&b, "line %d\n", i)
-	}
-	if got := b.tail(2); got != "line 199998\nline 199999" {
-		t.Errorf("tail %q", got)
-	}
-	if got := len(b.bytes()); got != keepLog {
-		t.Errorf("kept %d bytes", got)
-	}
-	if cap(b.data) > 4*keepLog {
-		t.Errorf("holds %d bytes", cap(b.data))
-	}
-	if got := b.tail(1 << 30); len(got) != keepLog-1 {
-		t.Errorf("the whole tail has %d bytes", len(got))
-	}
-}

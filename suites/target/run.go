@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"sync"
+
+	"github.com/routeproof/routeproof/suites/target/guard"
 )
 
 // Options are how one start of a target differs from another.
@@ -34,7 +36,7 @@ type holder interface {
 	exited() <-chan struct{}
 	how() string // how it ended, after exited
 	lost() bool  // it ended because our own guard was killed, after exited
-	logs() *logBuffer
+	logs() *guard.Log
 	end(context.Context) error
 }
 
@@ -105,10 +107,10 @@ func (r *Running) ExitError() error {
 }
 
 // Logs are the last 256 KiB of what the target wrote to standard output and error.
-func (r *Running) Logs() []byte { return r.held.logs().bytes() }
+func (r *Running) Logs() []byte { return r.held.logs().Bytes() }
 
 // LogTail is the last n lines of Logs.
-func (r *Running) LogTail(n int) string { return r.held.logs().tail(n) }
+func (r *Running) LogTail(n int) string { return r.held.logs().Tail(n) }
 
 // Stop ends the target and everything it started, and returns when nothing is
 // left. The end of ctx shortens the grace to nothing. Later calls wait for the

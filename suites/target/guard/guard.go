@@ -34,6 +34,8 @@ type Guard struct {
 	cmd     *exec.Cmd
 	dir     string
 	control *os.File
+	stdin   *os.File // our ends of the target's pipes; nil if it has none
+	stdout  *os.File
 	over    chan struct{} // closed when the guard process has ended and was cleaned up after
 	exited  chan struct{} // closed when the target's own process has ended
 
@@ -52,12 +54,22 @@ type Guard struct {
 // goes to log, in one call at a time, and before Exited tells of the target's
 // end. The caller must Stop it.
 func Start(ctx context.Context, log io.Writer) (*Guard, error) {
+	return begin(ctx, log, false)
+}
+
+// StartPiped is Start for a target that is spoken to: its standard input and output
+// are pipes of ours, Stdin and Stdout, and only its standard error goes to log.
+func StartPiped(ctx context.Context, log io.Writer) (*Guard, error) {
+	return begin(ctx, log, true)
+}
+
+func begin(ctx context.Context, log io.Writer, piped bool) (*Guard, error) {
 	self, err := executable()
 	if err != nil {
 		return nil, fmt.Errorf("guard: own executable: %w", err)
 	}
 	var p pipes
-	if err := p.open(); err != nil {
+	if err := p.open(piped); err != nil {
 		return nil, fmt.Errorf("guard: %w", err)
 	}
 	cmd := &exec.Cmd{
@@ -66,7 +78,7 @@ func Start(ctx context.Context, log io.Writer) (*Guard, error) {
 		Env:         append(os.Environ(), mark+"=1"),
 		Stdout:      p.logW,
 		Stderr:      p.logW,
-		ExtraFiles:  []*os.File{p.controlR, p.statusW},
+		ExtraFiles:  p.inherited(),
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
 	output, err := newLogs(p.logR, log)
@@ -79,7 +91,7 @@ func Start(ctx context.Context, log io.Writer) (*Guard, error) {
 		return nil, fmt.Errorf("guard: start: %w", err)
 	}
 	g := &Guard{
-		cmd: cmd, control: p.controlW, out: gob.NewEncoder(p.controlW),
+		cmd: cmd, control: p.controlW, stdin: p.stdinW, stdout: p.stdoutR, out: gob.NewEncoder(p.controlW),
 		over: make(chan struct{}), exited: make(chan struct{}), launched: make(chan report, 1),
 	}
 	copied := make(chan struct{})
@@ -111,6 +123,15 @@ func Start(ctx context.Context, log io.Writer) (*Guard, error) {
 // Dir is the working directory: absolute, made for this guard, removed at its end.
 func (g *Guard) Dir() string { return g.dir }
 
+// Stdin is the other end of the target's standard input: closing it is the end of
+// the file. It is nil unless the guard was started with StartPiped. Stop closes it.
+func (g *Guard) Stdin() *os.File { return g.stdin }
+
+// Stdout is the other end of the target's standard output. It ends when the target
+// and all that hold it have ended or closed it. It is nil unless the guard was
+// started with StartPiped. Stop closes it, read or not.
+func (g *Guard) Stdout() *os.File { return g.stdout }
+
 // PID is the target's own process, 0 before Launch.
 func (g *Guard) PID() int {
 	g.mu.Lock()
@@ -125,7 +146,7 @@ func (g *Guard) GuardPID() int { return g.cmd.Process.Pid }
 // if the program cannot be run at all.
 func (g *Guard) Launch(ctx context.Context, s Spec) error {
 	s.Env = append(slices.Clone(s.Env), dirEnv+"="+g.dir)
-	if err := g.send(request{Launch: &s}); err != nil {
+	if err := g.send(request{Launch: &launch{Spec: s, Piped: g.stdin != nil}}); err != nil {
 		return err
 	}
 	select {
@@ -193,6 +214,7 @@ func (g *Guard) finish() error {
 		_ = g.cmd.Process.Kill()
 		<-g.over
 	}
+	closeAll(g.stdin, g.stdout) // the end of our side; a second close does nothing
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {

@@ -7,10 +7,12 @@ import (
 )
 
 // File descriptors of the guard besides the usual three. Its standard output and
-// error are the target's.
+// error are the target's, unless the target's are pipes.
 const (
 	controlFD = 3 // requests come in; end of file is the lifeline's end
 	statusFD  = 4 // reports go out
+	stdinFD   = 5 // the target's, where they are pipes
+	stdoutFD  = 6
 )
 
 // dirEnv is the variable by which the processes of a target are known again if
@@ -21,9 +23,16 @@ const dirEnv = "ROUTEPROOF_TARGET_DIR"
 // same executable, so the encoding (gob: arguments and environment need not be
 // UTF-8) is nobody else's business.
 type request struct {
-	Launch *Spec
+	Launch *launch
 	Signal syscall.Signal
 	Stop   *stop
+}
+
+// launch asks for the target. Piped says that the guard holds its standard input
+// and output.
+type launch struct {
+	Spec
+	Piped bool
 }
 
 // stop asks for the end: Signal now, SIGKILL to everything after Grace.

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// playTarget is the target: polite, stubborn, family, daemon, exit or report.
+// playTarget is the target: polite, stubborn, family, daemon, exit, usr1, echo or held.
 func playTarget(role string) {
 	stubborn := func() {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
@@ -50,6 +50,17 @@ func playTarget(role string) {
 		fmt.Print(os.Getenv("GUARD_TEST_SAY"))
 		fmt.Println("going with 7")
 		os.Exit(7)
+	case "echo": // says what it hears, until it hears nothing more
+		fmt.Fprintf(os.Stderr, "pid %d %s\n", os.Getpid(), role)
+		_, _ = io.Copy(os.Stdout, os.Stdin)
+		fmt.Fprintln(os.Stderr, "heard all")
+		os.Exit(5)
+	case "held": // leaves a grandchild that holds its standard output
+		fmt.Fprintf(os.Stderr, "pid %d %s\n", os.Getpid(), role)
+		spawn("grandchild", true)
+		if os.Getenv("GUARD_TEST_PIPED") != "" {
+			time.Sleep(time.Minute)
+		}
 	case "usr1":
 		c := make(chan os.Signal, 1)
 		signal.Notify(c, syscall.SIGUSR1)
@@ -88,7 +99,11 @@ func spawn(role string, session bool) {
 
 // playParent holds a target until it is killed.
 func playParent() {
-	g, err := Start(context.Background(), os.Stdout)
+	start := Start
+	if os.Getenv("GUARD_TEST_PIPED") != "" {
+		start = StartPiped
+	}
+	g, err := start(context.Background(), os.Stdout)
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)

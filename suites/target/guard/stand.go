@@ -58,6 +58,8 @@ func stand(control, status *os.File) int {
 	os.Unsetenv(mark)
 	syscall.CloseOnExec(controlFD)
 	syscall.CloseOnExec(statusFD)
+	syscall.CloseOnExec(stdinFD) // no error where there is none
+	syscall.CloseOnExec(stdoutFD)
 
 	// Caught, not ignored: an ignored signal would stay ignored in the target.
 	ask := make(chan os.Signal, 4)
@@ -143,7 +145,7 @@ func (g *standing) serve(r request) {
 	}
 }
 
-func (g *standing) launch(s Spec) {
+func (g *standing) launch(l launch) {
 	if g.pid != 0 || g.ending {
 		g.tell(report{Failed: "guard: launched twice or while ending"})
 		return
@@ -154,14 +156,18 @@ func (g *standing) launch(s Spec) {
 		return
 	}
 	defer null.Close()
-	pid, err := syscall.ForkExec(s.Path, s.Args, &syscall.ProcAttr{
-		Env:   s.Env,
-		Files: []uintptr{null.Fd(), 1, 2},
-		Sys:   childAttributes(),
-	})
+	files := []uintptr{null.Fd(), 1, 2}
+	if l.Piped {
+		files = []uintptr{stdinFD, stdoutFD, 2}
+	}
+	pid, err := syscall.ForkExec(l.Path, l.Args, &syscall.ProcAttr{Env: l.Env, Files: files, Sys: childAttributes()})
+	if l.Piped { // the target's alone: its end must be seen at the other ends
+		_ = syscall.Close(stdinFD)
+		_ = syscall.Close(stdoutFD)
+	}
 	if err != nil {
 		missing := errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOEXEC)
-		g.tell(report{Failed: fmt.Sprintf("%s: %v", s.Path, err), NotFound: missing})
+		g.tell(report{Failed: fmt.Sprintf("%s: %v", l.Path, err), NotFound: missing})
 		return
 	}
 	g.pid, g.empty = pid, false

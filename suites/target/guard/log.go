@@ -1,4 +1,4 @@
-package target
+package guard
 
 import (
 	"bytes"
@@ -6,18 +6,18 @@ import (
 	"sync"
 )
 
-const (
-	keepLog   = 256 << 10 // bytes of a target's log that are kept
-	tailLines = 20        // lines of it that an error shows
-)
+// keepLog is how many bytes of a target's log are kept.
+const keepLog = 256 << 10
 
-// logBuffer keeps the last keepLog bytes written. Safe for concurrent use.
-type logBuffer struct {
+// Log keeps the last 256 KiB written to it. The zero value is ready, a nil one is
+// empty for ever. Safe for concurrent use.
+type Log struct {
 	mu   sync.Mutex
 	data []byte
 }
 
-func (b *logBuffer) Write(p []byte) (int, error) {
+// Write implements io.Writer. It never fails.
+func (b *Log) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.data = append(b.data, p...)
@@ -27,7 +27,8 @@ func (b *logBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (b *logBuffer) bytes() []byte {
+// Bytes are what is kept.
+func (b *Log) Bytes() []byte {
 	if b == nil {
 		return nil
 	}
@@ -36,9 +37,9 @@ func (b *logBuffer) bytes() []byte {
 	return slices.Clone(b.data[max(0, len(b.data)-keepLog):])
 }
 
-// tail is the last n lines, without the final line break.
-func (b *logBuffer) tail(n int) string {
-	all := bytes.TrimRight(b.bytes(), "\n")
+// Tail is the last n lines, without the final line break.
+func (b *Log) Tail(n int) string {
+	all := bytes.TrimRight(b.Bytes(), "\n")
 	at := len(all)
 	for ; n > 0 && at >= 0; n-- {
 		at = bytes.LastIndexByte(all[:at], '\n')
