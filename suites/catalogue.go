@@ -16,6 +16,7 @@ import (
 	"github.com/routeproof/routeproof/suites/bench"
 	"github.com/routeproof/routeproof/suites/bounds"
 	"github.com/routeproof/routeproof/suites/mutants"
+	"github.com/routeproof/routeproof/suites/pinning"
 	"github.com/routeproof/routeproof/suites/resilience"
 	"github.com/routeproof/routeproof/suites/routing"
 	"github.com/routeproof/routeproof/suites/scaling"
@@ -29,7 +30,7 @@ const Version = "0.1.0"
 // families hold the cases as methods. A new case is a new method; a new family
 // is a new line here.
 var families = []any{
-	affinity.Cases{}, bounds.Cases{}, resilience.Cases{}, routing.Cases{}, scaling.Cases{}, streaming.Cases{},
+	affinity.Cases{}, bounds.Cases{}, pinning.Cases{}, resilience.Cases{}, routing.Cases{}, scaling.Cases{}, streaming.Cases{},
 }
 
 // Catalogue is everything that can be certified and everything that must be caught.
@@ -83,7 +84,7 @@ func (c *Catalogue) check() error {
 		if _, ok := c.Spec.Clause(x.Clause()); !ok {
 			return fmt.Errorf("case %s checks clause %s, which suites/spec does not hold", x.ID, x.Clause())
 		}
-		if x.Drive == nil || x.Judge == nil || x.Stimulus == "" || x.Requirement == "" {
+		if (x.Drive == nil) != x.Component() || x.Judge == nil || x.Stimulus == "" || x.Requirement == "" {
 			return fmt.Errorf("case %s lacks a stimulus, a requirement, a drive or a judge", x.ID)
 		}
 	}
@@ -107,6 +108,9 @@ func (c *Catalogue) check() error {
 		for _, id := range m.KilledBy {
 			if !cases[id] {
 				return fmt.Errorf("mutant %s is said to be killed by %s, which is no case", m.ID, id)
+			}
+			if x, _ := c.Case(id); x.Component() && m.Coordinator == nil {
+				return fmt.Errorf("mutant %s is said to be killed by %s, which talks to a component, and is none", m.ID, id)
 			}
 			killed[id] = true
 		}

@@ -60,7 +60,7 @@ func parts(variant string) []string {
 }
 
 func fits(m *target.Manifest, x bench.Case, claims []string) error {
-	if x.Script == nil && !m.HasRouter() {
+	if !x.Component() && !m.HasRouter() {
 		return nil // declined: there is nothing to send requests to
 	}
 	has := func(claim string) bool { return slices.Contains(claims, claim) }
@@ -83,9 +83,9 @@ func fits(m *target.Manifest, x bench.Case, claims []string) error {
 		return m.Fault([]string{"claims", claim}, key, "", fmt.Sprintf("missing: case %s needs it, since the claim on this line is answered yes", x.ID), remedy+", or answer the claim with no")
 	}
 	switch {
-	case x.Script != nil && m.Component == nil:
+	case x.Component() && m.Component == nil:
 		return missing("component", bench.ComponentClaim, "write component: {command: [ADAPTER, ARGUMENT, ...]}")
-	case x.Script != nil:
+	case x.Component():
 		return nil // the rest is about routers
 	case has("pins.worker") && m.Pins.Worker == "":
 		return missing("pins.worker", "pins.worker", "write pins: {worker: HEADER}")

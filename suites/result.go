@@ -50,7 +50,7 @@ func (r *runner) result(ctx context.Context, j Job) report.CaseResult {
 		return res
 	}
 	x, _ := r.cat.Case(j.Case)
-	if x.Script == nil && !m.HasRouter() {
+	if !x.Component() && !m.HasRouter() {
 		res.Verdict, res.Detail = report.Declined, "the manifest launches no router, only a component"
 		return res
 	}
@@ -67,7 +67,7 @@ func (r *runner) result(ctx context.Context, j Job) report.CaseResult {
 				res.Verdict, res.Detail = report.Error, fmt.Sprintf("no mutant %q; see `routeproof list --matrix`", j.Mutant)
 				return res
 			}
-			env.Local = mutant.New
+			env.Local, env.Coordinator = mutant.New, mutant.Coordinator
 		}
 		pool = bench.NewPool(env)
 		r.pools[j.Mutant] = pool

@@ -16,8 +16,10 @@ import (
 type Env struct {
 	Manifest *target.Manifest
 	Local    target.LocalFactory // a stand-in for the in-process reference; nil = the reference itself
-	Seed     uint64
-	Logf     func(format string, args ...any) // may be nil
+	// Coordinator stands in for the in-process component's table of sessions; nil = its own.
+	Coordinator target.CoordinatorFactory
+	Seed        uint64
+	Logf        func(format string, args ...any) // may be nil
 }
 
 // Bench is a running target with its fleet.

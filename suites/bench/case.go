@@ -31,8 +31,13 @@ type Case struct {
 	Drive func(ctx context.Context, r *Run) error // an error is the harness's own
 	// Script takes the place of Drive where the case talks to a component.
 	Script *script.Script
-	Judge  judge.Judge
+	// Crowd does so where it talks to one with many voices.
+	Crowd *Crowd
+	Judge judge.Judge
 }
+
+// Component says whether the case talks to a component instead of a router.
+func (c Case) Component() bool { return c.Script != nil || c.Crowd != nil }
 
 // Clause is the ID of the clause that the case checks.
 func (c Case) Clause() string { return c.ID[:len("AAA-000")] }

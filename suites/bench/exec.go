@@ -32,8 +32,9 @@ type Outcome struct {
 
 // Pool runs cases one after another, on shared benches where they allow it.
 type Pool struct {
-	env    Env
-	shared map[shareKey]*Bench
+	env     Env
+	shared  map[shareKey]*Bench
+	adapter *adapter // nil while there is none
 }
 
 type shareKey struct {
@@ -52,7 +53,7 @@ func (p *Pool) Close() error {
 		errs = append(errs, b.Close())
 		delete(p.shared, k)
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, p.dropAdapter())...)
 }
 
 // Exec runs one case: open, drive, save the evidence, judge, tear down. save is
@@ -61,6 +62,10 @@ func (p *Pool) Close() error {
 func (p *Pool) Exec(ctx context.Context, c Case, seed uint64, save func(*history.History) error) (out Outcome) {
 	out.Started = time.Now()
 	defer func() { out.Duration = time.Since(out.Started) }()
+	if c.Component() {
+		p.converse(ctx, c, seed, save, &out)
+		return out
+	}
 	b, err := p.open(ctx, c)
 	if err != nil {
 		return opened(out, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/routeproof/routeproof/suites/history"
 	"github.com/routeproof/routeproof/suites/judge"
+	"github.com/routeproof/routeproof/suites/linear"
 	"github.com/routeproof/routeproof/suites/report"
 	"github.com/routeproof/routeproof/suites/script"
 	"github.com/routeproof/routeproof/suites/target"
@@ -29,7 +30,7 @@ func (p *Pool) component(ctx context.Context) (*adapter, error) {
 	if p.adapter != nil {
 		return p.adapter, nil
 	}
-	c, err := target.StartComponent(ctx, p.env.Manifest, target.ComponentOptions{Coordinator: p.env.Coordinator, Logf: p.env.Logf})
+	c, err := target.StartComponent(ctx, p.env.Manifest, target.ComponentOptions{Coordinator: p.env.Coordinator})
 	if err != nil {
 		return nil, err
 	}
@@ -66,22 +67,27 @@ func (p *Pool) converse(ctx context.Context, c Case, seed uint64, save func(*his
 		out.spoken(ctx, err)
 		return
 	}
-	if lacking := a.lacks(c.Script); lacking != "" {
+	if lacking := a.lacks(c); lacking != "" {
 		out.Verdict, out.Detail = report.Declined, fmt.Sprintf("the adapter does not claim %s", lacking)
 		return
 	}
 	limited, cancel := context.WithTimeout(ctx, c.Limit)
 	defer cancel()
 	h := &history.History{Case: c.ID, Seed: seed}
-	t := &talker{adapter: a, script: c.Script, asked: map[component.ID]asked{}, leases: map[string]string{}, waiting: map[string]component.ID{}}
-	h.Talk, err = t.hold(limited)
+	if c.Crowd != nil {
+		h.Talk, h.Ops, err = a.crowd(limited, *c.Crowd, seed)
+	} else {
+		t := &talker{adapter: a, script: c.Script, asked: map[component.ID]asked{}, leases: map[string]string{}, waiting: map[string]component.ID{}}
+		h.Talk, err = t.hold(limited)
+	}
 	var fault *component.Fault
 	if errors.As(err, &fault) {
-		h.Talk.Fault, err = fault.Error(), nil
+		short := *fault
+		short.LogTail = ""
+		h.Talk.Fault, out.LogTail, err = short.Error(), fault.LogTail, nil
 	}
 	if err != nil || fault != nil {
-		out.LogTail = a.LogTail(20)
-		err = errors.Join(err, p.dropAdapter())
+		_ = p.dropAdapter() // what was wrong with it is said already
 	}
 	if save != nil {
 		if saved := save(h); saved != nil {
@@ -117,14 +123,46 @@ func (out *Outcome) spoken(ctx context.Context, err error) {
 	}
 }
 
-// lacks names the first claim that the script needs and the adapter does not make.
-func (a *adapter) lacks(s *script.Script) string {
-	for _, claim := range s.Needs() {
+// lacks names the first claim that the case needs and the adapter does not make.
+func (a *adapter) lacks(c Case) string {
+	needs := []string{"concurrency"}
+	if c.Script != nil {
+		needs = c.Script.Needs()
+	}
+	for _, claim := range needs {
 		if !a.hello.Has(component.Claim(claim)) {
 			return claim
 		}
 	}
 	return ""
+}
+
+// crowd lets many callers talk at once. Their lines are too many to keep; the
+// operations say it all.
+func (a *adapter) crowd(ctx context.Context, c Crowd, seed uint64) (*script.Talk, []linear.Op, error) {
+	talk := a.talk()
+	limited, cancel := context.WithTimeout(ctx, answerLimit)
+	made, err := a.NewAffinity(limited, configOf(script.Config{IdleTTL: time.Hour}), true)
+	cancel()
+	if err != nil {
+		return talk, nil, fmt.Errorf("make an instance: %w", err)
+	}
+	ops, err := c.hold(ctx, made, seed)
+	if err != nil {
+		return talk, ops, err
+	}
+	limited, cancel = context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	return talk, ops, made.CloseInstance(limited)
+}
+
+// talk begins the evidence of a conversation.
+func (a *adapter) talk() *script.Talk {
+	talk := &script.Talk{Adapter: strings.TrimSpace(a.hello.Name + " " + a.hello.Version), Turns: []script.Turn{}, Lines: []script.Line{}}
+	for _, c := range a.hello.Claims {
+		talk.Claims = append(talk.Claims, string(c))
+	}
+	return talk
 }
 
 // asked is an operation that was sent.
@@ -146,10 +184,7 @@ type talker struct {
 // hold goes through the script. The talk is what was said so far, with every error:
 // a *component.Fault, ctx's, or ours.
 func (t *talker) hold(ctx context.Context) (*script.Talk, error) {
-	talk := &script.Talk{Adapter: strings.TrimSpace(t.hello.Name + " " + t.hello.Version)}
-	for _, c := range t.hello.Claims {
-		talk.Claims = append(talk.Claims, string(c))
-	}
+	talk := t.talk()
 	from := len(t.Transcript())
 	defer func() {
 		for _, l := range t.Transcript()[from:] {

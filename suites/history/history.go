@@ -9,6 +9,7 @@ import (
 
 	"github.com/routeproof/routeproof/mockers/handoff"
 	"github.com/routeproof/routeproof/mockers/ledger"
+	"github.com/routeproof/routeproof/suites/linear"
 	"github.com/routeproof/routeproof/suites/script"
 )
 
@@ -128,4 +129,5 @@ type History struct {
 	Handoffs    []handoff.Record `json:"handoffs,omitempty"`  // all that were issued during the case, in order
 	Forgotten   int              `json:"forgotten,omitempty"` // hand-offs that were issued too but are left out: the fleet remembers so many
 	Talk        *script.Talk     `json:"talk,omitempty"`      // with a component, in place of requests
+	Ops         []linear.Op      `json:"ops,omitempty"`       // of concurrent callers of a component
 }

@@ -1,0 +1,45 @@
+package judge
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/routeproof/routeproof/suites/history"
+	"github.com/routeproof/routeproof/suites/linear"
+)
+
+// linearLimit bounds the check of one session's history. What it does not suffice for
+// is inconclusive, never right.
+const linearLimit = 20 * time.Second
+
+// Linear requires what concurrent callers saw to be explained by some order of their
+// operations, session by session. At least min operations must have been checked.
+func Linear(live []string, min int) Judge {
+	return func(h *history.History) Finding {
+		if t := h.Talk; t != nil && t.Fault != "" {
+			return Finding{Violations: []Violation{{Expected: "an adapter that keeps to the protocol (suites/target/component.md)", Observed: t.Fault}}}
+		}
+		v := linear.Check(h.Ops, live, linearLimit)
+		if v.Bad != "" {
+			return Finding{Violations: []Violation{{
+				Expected: fmt.Sprintf("an order of the operations on session %s that explains all answers", v.Bad),
+				Observed: fmt.Sprintf("none does; its %d operations begin: %s", len(v.Around), firstOps(v.Around, 12))}}}
+		}
+		if v.Unknown > 0 {
+			return Finding{Inconclusive: fmt.Sprintf("the check of %d sessions took longer than %v", v.Unknown, linearLimit)}
+		}
+		if v.Checked < min {
+			return Finding{Inconclusive: fmt.Sprintf("only %d of %d operations were checked", v.Checked, min)}
+		}
+		return Finding{}
+	}
+}
+
+func firstOps(ops []linear.Op, n int) string {
+	var all []string
+	for _, o := range ops[:min(n, len(ops))] {
+		all = append(all, o.String())
+	}
+	return strings.Join(all, "; ")
+}

@@ -1,0 +1,89 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/routeproof/routeproof/impl/adapter"
+	"github.com/routeproof/routeproof/impl/affinity"
+	"github.com/routeproof/routeproof/suites/target/component"
+)
+
+// CoordinatorFactory makes the table of sessions of a component inside this process.
+type CoordinatorFactory func(affinity.Config, affinity.Clock) (affinity.Coordinator, error)
+
+// ComponentOptions are how one start of a component differs from another.
+type ComponentOptions struct {
+	Coordinator CoordinatorFactory // for an in-process component; nil = the reference's
+}
+
+// StartComponent starts the adapter of m and returns the client's end of the
+// conversation, in which nothing was said yet. ctx limits the start alone. Errors:
+// *ManifestError, *UnreachableError, or ctx's. The client must be closed.
+func StartComponent(ctx context.Context, m *Manifest, opt ComponentOptions) (*component.Client, error) {
+	c := m.Component
+	switch {
+	case c == nil:
+		return nil, fmt.Errorf("%s declares no component", m.File)
+	case c.InProcess != "":
+		return serveHere(opt.Coordinator), nil
+	case opt.Coordinator != nil:
+		return nil, fmt.Errorf("%s: a coordinator was given, but the component is a process", m.File)
+	}
+	exe, err := ownProgram()
+	if err != nil {
+		return nil, err
+	}
+	data := &Data{Exe: exe, ManifestDir: m.dir, Host: loopback, Ports: map[string]int{}, Session: m.Session}
+	command := make([]string, len(c.Command))
+	for i, t := range c.Command {
+		if command[i], err = t.render(data); err != nil {
+			return nil, err
+		}
+	}
+	var env []string
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		value, err := c.Env[name].render(data)
+		if err != nil {
+			return nil, err
+		}
+		env = append(env, name+"="+value)
+	}
+	client, err := component.Launch(ctx, command, env...)
+	switch {
+	case err == nil:
+		return client, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(err, component.ErrNotFound):
+		return nil, c.Command[0].bad(command[0], err.Error(), "install it, or write its path")
+	}
+	return nil, &UnreachableError{Reason: err.Error()}
+}
+
+// serveHere serves the reference, or what takes its place, inside this process: the
+// same lines as with a process, over pipes.
+func serveHere(factory CoordinatorFactory) *component.Client {
+	ctx, cancel := context.WithCancel(context.Background())
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_ = outW.CloseWithError(adapter.ServeWith(ctx, inR, outW, factory)) // nil reads as the end
+	}()
+	return component.Open(inW, outR, component.Options{End: func(limit context.Context) error {
+		cancel()
+		_ = inR.Close()
+		select {
+		case <-over:
+			return nil
+		case <-limit.Done():
+			return errors.New("the component inside this process does not end")
+		}
+	}})
+}
