@@ -113,6 +113,9 @@ func (c *Client) start(ctx context.Context, id ID, op string, args any) (ID, err
 	case <-ctx.Done():
 		return id, c.unread(ctx, op)
 	}
+	if why := c.reason(); why != nil { // the select may have taken the turn all the same
+		return id, why
+	}
 	if id == (ID{}) {
 		id = c.freshID()
 	}

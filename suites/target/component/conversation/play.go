@@ -26,14 +26,27 @@ func (d *Difference) Error() string {
 	return fmt.Sprintf("%s:%d: %s\n  want %s\n  got  %s", d.File, d.Line, d.Problem, d.Want, d.Got)
 }
 
-// Play has the conversation and returns the first *Difference, or what the client says.
-// It says hello first, where the conversation does not begin with it. What the
-// conversation leaves unanswered must be parked at its end. The client cannot be used
-// for another conversation.
+// DeclinedError is a conversation that needs something which the adapter does not claim.
+type DeclinedError struct{ Claim component.Claim }
+
+func (d *DeclinedError) Error() string {
+	return fmt.Sprintf("declined: the adapter does not claim %s", d.Claim)
+}
+
+// Play has the conversation and returns the first *Difference, a *DeclinedError, or
+// what the client says. It says hello first, where the conversation does not begin with
+// it. What the conversation leaves unanswered must be parked at its end. The client
+// cannot be used for another conversation.
 func (v *Conversation) Play(ctx context.Context, c *component.Client) error {
 	if v.steps[0].op != component.OpHello {
-		if _, err := c.Hello(ctx); err != nil {
+		h, err := c.Hello(ctx)
+		if err != nil {
 			return err
+		}
+		for _, claim := range v.Needs() {
+			if !h.Has(claim) {
+				return &DeclinedError{Claim: claim}
+			}
 		}
 	}
 	p := player{v: v, c: c, vars: map[string]variable{}}

@@ -1,0 +1,34 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/routeproof/routeproof/impl/adapter"
+	"github.com/routeproof/routeproof/suites/target/component"
+)
+
+// ReferenceComponent has the reference's libraries served inside this process and
+// begins a conversation with them. It needs no real time and no process: it may be
+// used in a synctest bubble.
+func ReferenceComponent() *component.Client {
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() {
+		err := adapter.Serve(ctx, inR, outW)
+		_ = outW.Close() // of the writing end: never fails
+		served <- err
+	}()
+	return component.Open(inW, outR, component.Options{End: func(context.Context) error {
+		cancel()
+		_ = inR.Close()
+		if err := <-served; err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, io.ErrClosedPipe) {
+			return fmt.Errorf("in-process adapter: %w", err)
+		}
+		return nil
+	}})
+}
