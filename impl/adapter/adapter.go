@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/routeproof/routeproof/impl/affinity"
 )
 
 // maxLine is the most bytes of a request, its line feed not counted.
@@ -21,9 +23,20 @@ const maxLine = 16 << 20
 // the other end of out. Errors of reading and writing are returned; so is a request
 // that is longer than 16 MiB, for what follows it cannot be told from it.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	return ServeWith(ctx, in, out, nil)
+}
+
+// Make makes the table of sessions that an instance speaks for. The one that it makes
+// must call the configuration's Waiting as affinity.Table does.
+type Make func(affinity.Config, affinity.Clock) (affinity.Coordinator, error)
+
+// ServeWith is Serve with another table of sessions than the reference's; nil is the
+// reference's.
+func ServeWith(ctx context.Context, in io.Reader, out io.Writer, table Make) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := newServer(ctx, cancel, out)
+	s.table = table
 	defer s.shut()
 	from := bufio.NewReaderSize(in, 64<<10)
 	for {

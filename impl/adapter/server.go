@@ -15,6 +15,7 @@ import (
 type server struct {
 	ctx    context.Context
 	cancel context.CancelFunc
+	table  Make
 
 	writing sync.Mutex // held for a line
 	out     io.Writer

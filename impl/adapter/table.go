@@ -159,11 +159,11 @@ func (t *table) try(ctx context.Context, a ask) (lease, *waiter, error) {
 		return nil, nil, fmt.Errorf("%w: it is bound to %v, %v is asked for", errPin, p.target, a.pin)
 	}
 	if old := t.places[a.key()]; p == nil && old != nil && (old.leases > 0 || old.deadline.After(t.clock.Now())) {
-		if l, err := t.sessions.Acquire(ctx, a.key()); err == nil { // it has not lapsed: its worker is dead
+		if l, err := t.sessions.Acquire(ctx, affinity.Ask{Key: a.key()}); err == nil { // it has not lapsed: its worker is dead
 			l.Invalidate()
 		}
 	}
-	under, err := t.sessions.Acquire(ctx, a.key())
+	under, err := t.sessions.Acquire(ctx, affinity.Ask{Key: a.key()})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -183,7 +183,7 @@ func (t *table) try(ctx context.Context, a ask) (lease, *waiter, error) {
 
 // trim forgets the sessions that the table has made room of: those idle for longest.
 func (t *table) trim() {
-	for len(t.places) > t.sessions.Len() {
+	for len(t.places) > t.sessions.Stats().Sessions {
 		var oldest *place
 		for _, p := range t.places {
 			if p.bound && p.leases == 0 && (oldest == nil || p.deadline.Before(oldest.deadline)) {
@@ -257,7 +257,7 @@ func (t *table) query(a ask) (target, bool, error) {
 func (t *table) count() (sessions, leases int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.sessions.Len(), t.leases
+	return t.sessions.Stats().Sessions, t.leases
 }
 
 func (g *grip) bound() (target, bool) {
@@ -283,7 +283,7 @@ func (g *grip) commit(to target) error {
 	case g.home != nil:
 		return nil
 	}
-	if err := g.under.Commit(to.String()); err != nil {
+	if err := g.under.Commit(affinity.Target{Worker: to.String()}); err != nil {
 		return err
 	}
 	p := g.at

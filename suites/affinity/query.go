@@ -75,7 +75,7 @@ func (Cases) AFF014Idle() bench.Case {
 
 // AFF003Streams: a first turn that goes on.
 func (Cases) AFF003Streams() bench.Case {
-	const sessions = 12
+	const sessions = 24
 	const open = "every first turn is still streaming"
 	return bench.Case{
 		ID:          "AFF-003/during-stream",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/routeproof/routeproof/impl/affinity"
 	"github.com/routeproof/routeproof/impl/router"
+	"github.com/routeproof/routeproof/suites/target"
 )
 
 // making is a way to make a coordinator.
@@ -22,7 +23,7 @@ func reference(cfg affinity.Config, clock affinity.Clock) (affinity.Coordinator,
 // part of a router.
 func coordinator(id, fault string, make making, killedBy ...string) Mutant {
 	return Mutant{
-		ID: id, Fault: fault, KilledBy: killedBy, Coordinator: make,
+		ID: id, Fault: fault, KilledBy: killedBy, Coordinator: target.CoordinatorFactory(make),
 		New: with(func(cfg *router.Config, p *router.Parts) {
 			c, err := make(affinity.Config{IdleTTL: cfg.IdleTTL, Capacity: cfg.Capacity, Evict: cfg.AtCapacity == router.Evict, Live: p.Fleet.Live}, affinity.SystemClock{})
 			if err != nil {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"maps"
+	"os/exec"
 	"slices"
 
-	"github.com/routeproof/routeproof/impl/adapter"
 	"github.com/routeproof/routeproof/impl/affinity"
 	"github.com/routeproof/routeproof/suites/target/component"
 )
@@ -30,7 +30,7 @@ func StartComponent(ctx context.Context, m *Manifest, opt ComponentOptions) (*co
 	case c == nil:
 		return nil, fmt.Errorf("%s declares no component", m.File)
 	case c.InProcess != "":
-		return serveHere(opt.Coordinator), nil
+		return ReferenceComponent(opt.Coordinator), nil
 	case opt.Coordinator != nil:
 		return nil, fmt.Errorf("%s: a coordinator was given, but the component is a process", m.File)
 	}
@@ -59,31 +59,8 @@ func StartComponent(ctx context.Context, m *Manifest, opt ComponentOptions) (*co
 		return client, nil
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case errors.Is(err, component.ErrNotFound):
+	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
 		return nil, c.Command[0].bad(command[0], err.Error(), "install it, or write its path")
 	}
 	return nil, &UnreachableError{Reason: err.Error()}
-}
-
-// serveHere serves the reference, or what takes its place, inside this process: the
-// same lines as with a process, over pipes.
-func serveHere(factory CoordinatorFactory) *component.Client {
-	ctx, cancel := context.WithCancel(context.Background())
-	inR, inW := io.Pipe()
-	outR, outW := io.Pipe()
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		_ = outW.CloseWithError(adapter.ServeWith(ctx, inR, outW, factory)) // nil reads as the end
-	}()
-	return component.Open(inW, outR, component.Options{End: func(limit context.Context) error {
-		cancel()
-		_ = inR.Close()
-		select {
-		case <-over:
-			return nil
-		case <-limit.Done():
-			return errors.New("the component inside this process does not end")
-		}
-	}})
 }

@@ -10,16 +10,17 @@ import (
 	"github.com/routeproof/routeproof/suites/target/component"
 )
 
-// ReferenceComponent has the reference's libraries served inside this process and
-// begins a conversation with them. It needs no real time and no process: it may be
+// ReferenceComponent has the reference's libraries served inside this process, or what
+// takes the place of its table of sessions (nil: nothing does), and begins a
+// conversation with them. It needs no real time and no process: it may be
 // used in a synctest bubble.
-func ReferenceComponent() *component.Client {
+func ReferenceComponent(factory CoordinatorFactory) *component.Client {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() {
-		err := adapter.Serve(ctx, inR, outW)
+		err := adapter.ServeWith(ctx, inR, outW, adapter.Make(factory))
 		_ = outW.Close() // of the writing end: never fails
 		served <- err
 	}()
