@@ -29,6 +29,9 @@ func TestABadWorkerSetIsRefusedByIndexFieldAndRemedy(t *testing.T) {
 		{"credentials", []Worker{w("a", "http://u:p@h:1", "m")}, 0, "url", "credentials"},
 		{"no model", []Worker{w("a", "http://h:1")}, 0, "models", "at least one"},
 		{"a blank model", []Worker{w("a", "http://h:1", "m", "")}, 0, "models", "blank"},
+		{"an unknown role", []Worker{{ID: "a", URL: "http://h:1", Models: []string{"m"}, Role: "Decode"}}, 0, "role", "use aggregated, prefill or decode"},
+		{"negative ranks", []Worker{good, {ID: "b", URL: "http://h:1", Models: []string{"m"}, Ranks: -1}}, 1, "ranks", "at most 1024"},
+		{"too many ranks", []Worker{{ID: "a", URL: "http://h:1", Models: []string{"m"}, Ranks: MaxRanks + 1}}, 0, "ranks", "at most 1024"},
 		{"a repeated model", []Worker{w("a", "http://h:1", "m", "m")}, 0, "models", "twice"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -45,7 +48,10 @@ func TestABadWorkerSetIsRefusedByIndexFieldAndRemedy(t *testing.T) {
 }
 
 func TestGoodWorkerSetsAreAccepted(t *testing.T) {
-	for _, set := range [][]Worker{nil, {w("a", "http://h:1", "m"), w("b", "https://[::1]:2/", "m", "n")}} {
+	for _, set := range [][]Worker{nil, {w("a", "http://h:1", "m"), w("b", "https://[::1]:2/", "m", "n")}, {
+		{ID: "a", URL: "http://h:1", Models: []string{"m"}, Role: Prefill, Ranks: MaxRanks}, {ID: "b", URL: "http://h:2", Models: []string{"m"}, Role: Decode, Ranks: 1},
+		{ID: "c", URL: "http://h:3", Models: []string{"m"}, Role: Aggregated},
+	}} {
 		if err := Validate(set); err != nil {
 			t.Errorf("Validate(%v) = %v", set, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -15,12 +16,27 @@ type Worker struct {
 	URL         string   // scheme://host:port of its OpenAI-compatible API, without a path
 	Models      []string // canonical names of the models it serves, at least one
 	Incarnation string   // changes with each restart, where it is known; may be empty
+	Role        Role     // what it does of a request; "" means Aggregated
+	Ranks       int      // data-parallel ranks, 0 to MaxRanks; 0 means unknown, and counts as one
 }
+
+// Role is the part of a request that a worker does.
+type Role string
+
+// Roles.
+const (
+	Aggregated Role = "aggregated" // both phases
+	Prefill    Role = "prefill"    // computes the prompt's KV blocks and hands them over
+	Decode     Role = "decode"     // takes them over and generates; without them it does both phases
+)
+
+// MaxRanks is the most data-parallel ranks of one worker.
+const MaxRanks = 1024
 
 // Error is a worker set that cannot be used.
 type Error struct {
 	Index   int    // position of the bad worker in the set
-	Field   string // id, url or models
+	Field   string // id, url, models, role or ranks
 	Value   string
 	Problem string // what is wrong, and what to do about it
 }
@@ -57,6 +73,14 @@ func Validate(workers []Worker) error {
 			if slices.Contains(w.Models[:j], m) {
 				return bad("models", m, "is listed twice; list each model once")
 			}
+		}
+		switch w.Role {
+		case "", Aggregated, Prefill, Decode:
+		default:
+			return bad("role", string(w.Role), fmt.Sprintf("is unknown; use %s, %s or %s, or leave it out for the first", Aggregated, Prefill, Decode))
+		}
+		if w.Ranks < 0 || w.Ranks > MaxRanks {
+			return bad("ranks", strconv.Itoa(w.Ranks), fmt.Sprintf("is out of range; set the number of data-parallel ranks, at most %d, or 0 if it is unknown", MaxRanks))
 		}
 	}
 	return nil

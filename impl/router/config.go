@@ -2,6 +2,8 @@ package router
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/routeproof/routeproof/impl/affinity"
@@ -39,6 +41,11 @@ type Config struct {
 	// SessionHeaders are the headers that may carry a session id; the first that
 	// holds a usable one wins. Default: DefaultSessionHeaders.
 	SessionHeaders []string
+
+	// TenantHeader is the header whose first value, without outer blanks, is part of
+	// a session's key: the same id under two tenants is two sessions. A request
+	// without it belongs to the tenant without a name. Default: "", no tenants.
+	TenantHeader string
 
 	HeaderTimeout time.Duration // longest wait for a worker's response headers; default 30 s
 	MaxAttempts   int           // most workers tried for one request; default 3
@@ -89,6 +96,12 @@ func (c Config) Validate() error {
 		if !validHeaderName(h) {
 			return fmt.Errorf("sessionHeaders[%d] %q is not a header name: use letters, digits and hyphens", i, h)
 		}
+		if slices.ContainsFunc(c.SessionHeaders[:i], func(earlier string) bool { return strings.EqualFold(earlier, h) }) {
+			return fmt.Errorf("sessionHeaders[%d] %q is listed twice: list each header once", i, h)
+		}
+	}
+	if c.TenantHeader != "" && !validHeaderName(c.TenantHeader) {
+		return fmt.Errorf("tenantHeader %q is not a header name: use letters, digits and hyphens, or leave it out for no tenants", c.TenantHeader)
 	}
 	switch {
 	case c.Capacity < 0:

@@ -24,6 +24,7 @@ type Outcome struct {
 	TimedOut    int // attempts of this request that timed out, this one included
 	Session     bool
 	Bound       bool // the session was bound to this worker before the attempt
+	Pinned      bool // the client has asked for this worker by name
 }
 
 // Action is what becomes of the request.
@@ -32,7 +33,7 @@ type Action uint8
 // Actions.
 const (
 	PassOn         Action = iota + 1 // the worker's response goes to the client
-	RetryElsewhere                   // another worker gets the request, if there is one
+	RetryElsewhere                   // another worker gets the request, if there is one; a pin no longer counts
 	Fail                             // the client gets an error
 )
 
@@ -67,18 +68,19 @@ const maxTimeouts = 2
 //	client gone               nothing     binding kept
 //
 // It is the same for requests without a session. Nothing is sent elsewhere once
-// a worker has answered.
+// a worker has answered, or that was asked for by name: what would go elsewhere
+// then fails.
 func DefaultFailover(o Outcome) Decision {
 	switch o.Failure {
 	case Cancelled:
 		return Decision{Fail, Keep}
 	case TimedOut:
-		if o.TimedOut >= maxTimeouts || o.Attempt >= o.MaxAttempts {
+		if o.Pinned || o.TimedOut >= maxTimeouts || o.Attempt >= o.MaxAttempts {
 			return Decision{Fail, Invalidate}
 		}
 		return Decision{RetryElsewhere, Invalidate}
 	case Broken:
-		if o.Attempt >= o.MaxAttempts {
+		if o.Pinned || o.Attempt >= o.MaxAttempts {
 			return Decision{Fail, Invalidate}
 		}
 		return Decision{RetryElsewhere, Invalidate}

@@ -10,6 +10,8 @@ import (
 	"net/http"
 
 	"github.com/routeproof/routeproof/impl/affinity"
+	"github.com/routeproof/routeproof/impl/fleet"
+	"github.com/routeproof/routeproof/impl/pins"
 	"github.com/routeproof/routeproof/impl/selection"
 )
 
@@ -17,6 +19,13 @@ import (
 type Sessions interface {
 	// Session returns the session id, or "" if the request carries none.
 	Session(r *http.Request) string
+}
+
+// Pins finds the workers and ranks that a request asks for by name.
+type Pins interface {
+	// Pins returns what the headers ask for, phase by phase, by the workers' ids. An
+	// error is the client's fault and says what is wrong with which header.
+	Pins(h http.Header) (pins.Pins, error)
 }
 
 // Models finds the model a request asks for.
@@ -49,8 +58,9 @@ type Upstream func(client context.Context) (context.Context, context.CancelFunc)
 // in them.
 type Parts struct {
 	Sessions  Sessions
+	Pins      Pins
 	Models    Models
-	Fleet     *Fleet
+	Fleet     *fleet.Fleet
 	Affinity  affinity.Coordinator // nil turns affinity off; workers are named by fleet keys, opaque to it
 	Policy    selection.Policy
 	Transport http.RoundTripper // one attempt at one worker; it must not retry by itself
@@ -73,8 +83,9 @@ func DefaultParts(cfg Config) (Parts, error) {
 	}
 	p := Parts{
 		Sessions:  HeaderSessions(cfg.SessionHeaders),
+		Pins:      pins.Headers{},
 		Models:    BodyModels{},
-		Fleet:     NewFleet(),
+		Fleet:     fleet.New(),
 		Policy:    policy,
 		Transport: NewTransport(cfg.HeaderTimeout),
 		Relay:     StreamRelay{},
@@ -99,6 +110,8 @@ func (p Parts) missing() string {
 	switch {
 	case p.Sessions == nil:
 		return "Sessions"
+	case p.Pins == nil:
+		return "Pins"
 	case p.Models == nil:
 		return "Models"
 	case p.Fleet == nil:

@@ -2,21 +2,14 @@ package router
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/routeproof/routeproof/impl/discovery"
 )
-
-// bodyStall is the longest that a client may send nothing in the middle of its
-// request body.
-const bodyStall = 30 * time.Second
 
 // Router is the reference router. It is an http.Handler; Serve and Shutdown run
 // it on a listener of its own.
@@ -55,11 +48,15 @@ func (r *Router) SetWorkers(workers []discovery.Worker) error {
 	if err := r.set.Set(workers); err != nil {
 		return err
 	}
-	return r.parts.Fleet.set(r.set.Snapshot())
+	return r.parts.Fleet.Set(r.set.Snapshot())
 }
 
-// InFlight returns the requests in flight by worker id.
-func (r *Router) InFlight() map[string]int { return r.parts.Fleet.load() }
+// InFlight returns the requests in flight by worker id, InFlightByRank the same
+// for each data-parallel rank.
+func (r *Router) InFlight() map[string]int { return r.parts.Fleet.Load() }
+
+// InFlightByRank returns the requests in flight by worker id and rank.
+func (r *Router) InFlightByRank() map[string][]int { return r.parts.Fleet.LoadByRank() }
 
 // Handle serves one more path besides the router's own. It is to be called
 // before the router serves.
@@ -72,7 +69,7 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case h != nil:
 		h.ServeHTTP(w, req)
 	case path == "/health":
-		answer(w, req, map[string]any{"status": "ok", "workers": len(r.parts.Fleet.current.Load().members)})
+		answer(w, req, map[string]any{"status": "ok", "workers": r.parts.Fleet.Size()})
 	case path == "/v1/models":
 		r.listModels(w, req)
 	case !strings.HasPrefix(path, "/v1/"):
@@ -85,82 +82,6 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-func (r *Router) forward(w http.ResponseWriter, req *http.Request) {
-	x, err := r.admit(w, req)
-	if err == nil {
-		err = x.run()
-	}
-	if err == nil {
-		return
-	}
-	if req.Context().Err() != nil {
-		panic(http.ErrAbortHandler) // the client has left: no answer, and no clean end either
-	}
-	var e *Error
-	if !errors.As(err, &e) {
-		e = errorf(Internal, "%v", err)
-	}
-	r.parts.Log.Warn("request refused", "path", req.URL.Path, "code", e.Kind, "reason", e.Message)
-	e.write(w)
-}
-
-// admit reads what routing needs to know of a request.
-func (r *Router) admit(w http.ResponseWriter, req *http.Request) (*exchange, error) {
-	body, err := readBody(w, req, r.cfg.MaxBody)
-	if err != nil {
-		return nil, err
-	}
-	known := r.parts.Fleet.current.Load().models
-	model, err := r.parts.Models.Model(body, known)
-	if err != nil {
-		var e *Error
-		if len(known) == 0 && errors.As(err, &e) && e.Kind == ModelNotFound {
-			return nil, errNoWorker
-		}
-		return nil, err
-	}
-	x := &exchange{r: r, w: w, req: req, body: body, model: model}
-	if r.parts.Affinity != nil {
-		x.session = r.parts.Sessions.Session(req)
-	}
-	return x, nil
-}
-
-// readBody reads the whole body, so that it can be sent again, and so that the
-// server sees at once when the client leaves.
-func readBody(w http.ResponseWriter, req *http.Request, limit int64) ([]byte, error) {
-	tooLarge := errorf(BodyTooLarge, "the request body is larger than %d bytes", limit)
-	if req.ContentLength > limit {
-		return nil, tooLarge
-	}
-	rc := http.NewResponseController(w)
-	in := http.MaxBytesReader(w, req.Body, limit)
-	// A client's word on the length is believed only as far as it costs little.
-	body := make([]byte, 0, min(max(req.ContentLength, 511), 1<<20)+1)
-	for {
-		_ = rc.SetReadDeadline(time.Now().Add(bodyStall)) // not every connection has deadlines
-		n, err := in.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
-		if err == nil {
-			if len(body) == cap(body) {
-				body = append(body, 0)[:len(body)]
-			}
-			continue
-		}
-		_ = rc.SetReadDeadline(time.Time{})
-		var timeout interface{ Timeout() bool }
-		switch {
-		case err == io.EOF:
-			return body, nil
-		case errors.As(err, new(*http.MaxBytesError)):
-			return nil, tooLarge
-		case errors.As(err, &timeout) && timeout.Timeout():
-			return nil, errorf(BodyTimeout, "the request body stalled for %v", bodyStall)
-		}
-		return nil, errorf(InvalidArgument, "the request body could not be read: %v", err)
-	}
-}
-
 type modelEntry struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"`
@@ -170,7 +91,7 @@ type modelEntry struct {
 
 func (r *Router) listModels(w http.ResponseWriter, req *http.Request) {
 	entries := []modelEntry{}
-	for _, m := range r.parts.Fleet.current.Load().models {
+	for _, m := range r.parts.Fleet.Models() {
 		entries = append(entries, modelEntry{ID: m, Object: "model", OwnedBy: "routeproof"})
 	}
 	answer(w, req, map[string]any{"object": "list", "data": entries})

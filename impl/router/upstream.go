@@ -6,8 +6,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/routeproof/routeproof/impl/fleet"
+	"github.com/routeproof/routeproof/impl/pins"
 )
 
 // idleUpstream is how long an unused connection to a worker is kept. It is short
@@ -42,8 +46,10 @@ type once struct{ io.Reader }
 func (once) Close() error { return nil }
 
 // outgoing makes the request for one attempt: method, path, query, end-to-end
-// headers and body as the client sent them.
-func outgoing(ctx context.Context, in *http.Request, body io.Reader, length int64, worker *url.URL) *http.Request {
+// headers and body as the client sent them, but what it says to the router is
+// taken out, and the rank that was chosen is said to the worker.
+func outgoing(ctx context.Context, in *http.Request, body io.Reader, length int64, to fleet.Place) *http.Request {
+	worker := to.URL()
 	target := &url.URL{Scheme: worker.Scheme, Host: worker.Host, RawQuery: in.URL.RawQuery, ForceQuery: in.URL.ForceQuery}
 	if path, _, _ := strings.Cut(in.RequestURI, "?"); strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") {
 		target.Opaque = path // the very bytes, not an equivalent spelling
@@ -53,6 +59,11 @@ func outgoing(ctx context.Context, in *http.Request, body io.Reader, length int6
 	header := make(http.Header, len(in.Header)+1)
 	copyHeader(header, in.Header)
 	delete(header, "Expect") // answered already: the body is here
+	delete(header, QueryHeader)
+	pins.Strip(header)
+	if r, ok := to.Rank().Value(); ok {
+		header[pins.RankHeader] = []string{strconv.FormatUint(uint64(r), 10)}
+	}
 	if _, ok := header["User-Agent"]; !ok {
 		header["User-Agent"] = []string{""} // none, instead of net/http's own
 	}

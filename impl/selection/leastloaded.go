@@ -1,5 +1,7 @@
 package selection
 
+import "math/rand/v2"
+
 // LeastLoaded picks the candidate with the fewest requests in flight, and among
 // equals uniformly at random, so that sequential requests to an idle fleet
 // spread instead of piling up on the first worker of the list.
@@ -10,6 +12,15 @@ func NewLeastLoaded(seed uint64) *LeastLoaded { return &LeastLoaded{src: newSour
 
 // Pick implements Policy.
 func (p *LeastLoaded) Pick(candidates []Candidate) int {
+	p.src.mu.Lock()
+	defer p.src.mu.Unlock()
+	return leastOf(candidates, p.src.rng)
+}
+
+// Peek implements Policy.
+func (p *LeastLoaded) Peek(candidates []Candidate) int { return leastOf(candidates, p.src.ahead()) }
+
+func leastOf(candidates []Candidate, r *rand.Rand) int {
 	if len(candidates) == 0 {
 		return -1
 	}
@@ -22,9 +33,7 @@ func (p *LeastLoaded) Pick(candidates []Candidate) int {
 			ties++
 		}
 	}
-	p.src.mu.Lock()
-	skip := p.src.rng.IntN(ties)
-	p.src.mu.Unlock()
+	skip := r.IntN(ties)
 	for i := range candidates {
 		if candidates[i].InFlight != least {
 			continue

@@ -1,5 +1,7 @@
 package selection
 
+import "math/rand/v2"
+
 // Random picks uniformly.
 type Random struct{ src source }
 
@@ -8,12 +10,19 @@ func NewRandom(seed uint64) *Random { return &Random{src: newSource(seed)} }
 
 // Pick implements Policy.
 func (p *Random) Pick(candidates []Candidate) int {
+	p.src.mu.Lock()
+	defer p.src.mu.Unlock()
+	return anyOf(candidates, p.src.rng)
+}
+
+// Peek implements Policy.
+func (p *Random) Peek(candidates []Candidate) int { return anyOf(candidates, p.src.ahead()) }
+
+func anyOf(candidates []Candidate, r *rand.Rand) int {
 	if len(candidates) == 0 {
 		return -1
 	}
-	p.src.mu.Lock()
-	defer p.src.mu.Unlock()
-	return p.src.rng.IntN(len(candidates))
+	return r.IntN(len(candidates))
 }
 
 // PowerOfTwo draws two different candidates uniformly and picks the one with
@@ -25,14 +34,20 @@ func NewPowerOfTwo(seed uint64) *PowerOfTwo { return &PowerOfTwo{src: newSource(
 
 // Pick implements Policy.
 func (p *PowerOfTwo) Pick(candidates []Candidate) int {
+	p.src.mu.Lock()
+	defer p.src.mu.Unlock()
+	return ofTwo(candidates, p.src.rng)
+}
+
+// Peek implements Policy.
+func (p *PowerOfTwo) Peek(candidates []Candidate) int { return ofTwo(candidates, p.src.ahead()) }
+
+func ofTwo(candidates []Candidate, r *rand.Rand) int {
 	n := len(candidates)
 	if n < 2 {
 		return n - 1
 	}
-	p.src.mu.Lock()
-	first := p.src.rng.IntN(n)
-	second := p.src.rng.IntN(n - 1)
-	p.src.mu.Unlock()
+	first, second := r.IntN(n), r.IntN(n-1)
 	if second >= first {
 		second++
 	}

@@ -11,12 +11,18 @@ import "sync"
 type RoundRobin struct {
 	mu   sync.Mutex
 	turn uint64
-	last map[string]uint64 // id -> turn of its latest pick
+	last map[seat]uint64 // -> turn of its latest pick
+}
+
+// seat is a rank of a worker.
+type seat struct {
+	id   string
+	rank int
 }
 
 // NewRoundRobin makes a RoundRobin that has picked nobody yet.
 func NewRoundRobin() *RoundRobin {
-	return &RoundRobin{last: make(map[string]uint64)}
+	return &RoundRobin{last: make(map[seat]uint64)}
 }
 
 // Pick implements Policy.
@@ -26,26 +32,39 @@ func (p *RoundRobin) Pick(candidates []Candidate) int {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	best, bestTurn := -1, uint64(0)
-	for i := range candidates {
-		if t := p.last[candidates[i].ID]; best < 0 || t < bestTurn {
-			best, bestTurn = i, t
-		}
-	}
+	best := p.longest(candidates)
 	p.turn++
-	p.last[candidates[best].ID] = p.turn
+	p.last[seat{candidates[best].ID, candidates[best].Rank}] = p.turn
 	if len(p.last) > 4*len(candidates)+1024 {
 		p.forget(len(p.last) / 2)
 	}
 	return best
 }
 
-// forget drops the ids whose turn is further back than the latest n turns, so
-// that ids that never return cost no memory for ever.
+// Peek implements Policy.
+func (p *RoundRobin) Peek(candidates []Candidate) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.longest(candidates)
+}
+
+// longest returns whose last turn is the longest ago, or -1; the lock is held.
+func (p *RoundRobin) longest(candidates []Candidate) int {
+	best, bestTurn := -1, uint64(0)
+	for i := range candidates {
+		if t := p.last[seat{candidates[i].ID, candidates[i].Rank}]; best < 0 || t < bestTurn {
+			best, bestTurn = i, t
+		}
+	}
+	return best
+}
+
+// forget drops those whose turn is further back than the latest n turns, so
+// that those that never return cost no memory for ever.
 func (p *RoundRobin) forget(n int) {
-	for id, t := range p.last {
+	for s, t := range p.last {
 		if t+uint64(n) < p.turn {
-			delete(p.last, id)
+			delete(p.last, s)
 		}
 	}
 }

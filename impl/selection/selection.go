@@ -11,10 +11,11 @@ import (
 	"sync"
 )
 
-// Candidate is a worker that may be picked.
+// Candidate is a worker that may be picked, or one data-parallel rank of it.
 type Candidate struct {
-	ID       string // stable over the worker's life
-	InFlight int    // requests dispatched to it and not over, never negative
+	ID       string // the worker's, stable over its life
+	Rank     int    // 0 where the worker has only one
+	InFlight int    // requests dispatched to the rank and not over, never negative
 }
 
 // Policy picks a candidate.
@@ -22,6 +23,9 @@ type Policy interface {
 	// Pick returns an index into candidates, or -1 if there are none. It keeps
 	// no reference to the slice, which the caller may reuse.
 	Pick(candidates []Candidate) int
+	// Peek returns what Pick would, and leaves no trace: the next Pick is what it
+	// would have been.
+	Peek(candidates []Candidate) int
 }
 
 // Names of the policies, as ByName knows them.
@@ -56,12 +60,22 @@ func ByName(name string, seed uint64) (Policy, error) {
 // source is a seeded generator behind a lock.
 type source struct {
 	mu  sync.Mutex
-	rng *rand.Rand
+	pcg *rand.PCG
+	rng *rand.Rand // on pcg; under the lock
 }
 
 // stream separates this package's numbers from other users of the same seed.
 const stream = 0x73656c656374696f
 
 func newSource(seed uint64) source {
-	return source{rng: rand.New(rand.NewPCG(seed, stream))}
+	pcg := rand.NewPCG(seed, stream)
+	return source{pcg: pcg, rng: rand.New(pcg)}
+}
+
+// ahead returns a generator that says what the source's will say next.
+func (s *source) ahead() *rand.Rand {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pcg := *s.pcg
+	return rand.New(&pcg)
 }

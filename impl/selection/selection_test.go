@@ -27,6 +27,9 @@ func TestEveryPolicyAnswersMinusOneWithoutCandidatesAndZeroForOne(t *testing.T) 
 		if got := p.Pick(fleet(1)); got != 0 {
 			t.Errorf("%s: Pick(one) = %d, want 0", name, got)
 		}
+		if none, one := p.Peek(nil), p.Peek(fleet(1)); none != -1 || one != 0 {
+			t.Errorf("%s: Peek(nil) = %d, Peek(one) = %d, want -1 and 0", name, none, one)
+		}
 	}
 }
 
@@ -81,6 +84,32 @@ func TestTheSameSeedMakesTheSameChoicesAndAnotherSeedOthers(t *testing.T) {
 		}
 		if sequence(name, 1) == sequence(name, 2) {
 			t.Errorf("%s: two seeds gave one sequence", name)
+		}
+	}
+}
+
+func TestPeekSaysWhatPickWillDoAndLeavesNoTrace(t *testing.T) {
+	for _, name := range Names() {
+		p, _ := ByName(name, 9)
+		undisturbed, _ := ByName(name, 9)
+		c := fleet(6)
+		for i := range 200 {
+			c[i%6].InFlight = i % 5
+			first, second := p.Peek(c), p.Peek(c)
+			got, want := p.Pick(c), undisturbed.Pick(c)
+			if first != got || second != got || got != want {
+				t.Fatalf("%s: Peek said %d and %d, Pick did %d, and without Peek %d", name, first, second, got, want)
+			}
+		}
+	}
+}
+
+func TestRoundRobinRotatesThroughRanks(t *testing.T) {
+	p := NewRoundRobin()
+	c := []Candidate{{ID: "a"}, {ID: "b"}, {ID: "a", Rank: 1}, {ID: "b", Rank: 1}}
+	for i := range 12 {
+		if got := p.Pick(c); got != i%4 {
+			t.Fatalf("pick %d = %d, want %d", i, got, i%4)
 		}
 	}
 }
@@ -152,7 +181,7 @@ func TestRoundRobinForgetsWorkersThatNeverReturn(t *testing.T) {
 
 func TestLeastLoadedNeverPicksABusierWorker(t *testing.T) {
 	p := NewLeastLoaded(1)
-	c := []Candidate{{"a", 2}, {"b", 1}, {"c", 3}, {"d", 1}}
+	c := []Candidate{{"a", 0, 2}, {"b", 0, 1}, {"c", 0, 3}, {"c", 1, 1}}
 	seen := map[int]int{}
 	for range 1000 {
 		seen[p.Pick(c)]++
@@ -164,7 +193,7 @@ func TestLeastLoadedNeverPicksABusierWorker(t *testing.T) {
 
 func TestPowerOfTwoNeverPicksTheBusiestAndPrefersTheIdle(t *testing.T) {
 	p := NewPowerOfTwo(1)
-	c := []Candidate{{"idle", 0}, {"some", 5}, {"busiest", 9}}
+	c := []Candidate{{"idle", 0, 0}, {"some", 0, 5}, {"busiest", 0, 9}}
 	seen := map[int]int{}
 	for range 3000 {
 		seen[p.Pick(c)]++

@@ -23,15 +23,19 @@ const maxFile = 16 << 20
 
 // file is the configuration file as written.
 type file struct {
-	Listen        string   `yaml:"listen"`        // host:port
-	Generation    string   `yaml:"generation"`    // any word; answered by GET /routeproof/generation
-	Policy        string   `yaml:"policy"`        // default round-robin
-	Seed          uint64   `yaml:"seed"`          // of random choices
-	IdleTTL       string   `yaml:"idleTTL"`       // a Go duration; 0 or absent: no affinity
-	Capacity      int      `yaml:"capacity"`      // most sessions held
-	AtCapacity    string   `yaml:"atCapacity"`    // refuse, unpinned, evict
-	HeaderTimeout string   `yaml:"headerTimeout"` // a Go duration: longest wait for response headers
-	Workers       []worker `yaml:"workers"`
+	Listen        string `yaml:"listen"`        // host:port
+	Generation    string `yaml:"generation"`    // any word; answered by GET /routeproof/generation
+	Policy        string `yaml:"policy"`        // default round-robin
+	Seed          uint64 `yaml:"seed"`          // of random choices
+	IdleTTL       string `yaml:"idleTTL"`       // a Go duration; 0 or absent: no affinity
+	Capacity      int    `yaml:"capacity"`      // most sessions held
+	AtCapacity    string `yaml:"atCapacity"`    // refuse, unpinned, evict
+	HeaderTimeout string `yaml:"headerTimeout"` // a Go duration: longest wait for response headers
+
+	SessionHeaders []string `yaml:"sessionHeaders"` // where session ids are; the first usable one counts
+	TenantHeader   string   `yaml:"tenantHeader"`   // what keeps equal session ids apart; absent: nothing
+
+	Workers []worker `yaml:"workers"`
 
 	idleTTL, headerTimeout time.Duration // parsed
 }
@@ -40,6 +44,8 @@ type worker struct {
 	ID     string   `yaml:"id"`
 	URL    string   `yaml:"url"`
 	Models []string `yaml:"models"`
+	Role   string   `yaml:"role"`  // aggregated, prefill, decode; default aggregated
+	Ranks  int      `yaml:"ranks"` // data-parallel ranks; 0 or absent: unknown
 }
 
 // FileError is a configuration file that cannot be used.
@@ -153,14 +159,15 @@ func (f *file) config() router.Config {
 	return router.Config{
 		Policy: f.Policy, Seed: f.Seed,
 		IdleTTL: f.idleTTL, Capacity: f.Capacity, AtCapacity: router.AtCapacity(f.AtCapacity),
-		HeaderTimeout: f.headerTimeout,
+		HeaderTimeout:  f.headerTimeout,
+		SessionHeaders: f.SessionHeaders, TenantHeader: f.TenantHeader,
 	}
 }
 
 func (f *file) workers() []discovery.Worker {
 	out := make([]discovery.Worker, len(f.Workers))
 	for i, w := range f.Workers {
-		out[i] = discovery.Worker{ID: w.ID, URL: w.URL, Models: w.Models}
+		out[i] = discovery.Worker{ID: w.ID, URL: w.URL, Models: w.Models, Role: discovery.Role(w.Role), Ranks: w.Ranks}
 	}
 	return out
 }
@@ -172,7 +179,7 @@ func (f *file) fixed(g *file) []string {
 	a, b := reflect.ValueOf(*f), reflect.ValueOf(*g)
 	for i := range a.NumField() {
 		name := a.Type().Field(i).Tag.Get("yaml")
-		if name != "" && name != "workers" && name != "generation" && !a.Field(i).Equal(b.Field(i)) {
+		if name != "" && name != "workers" && name != "generation" && !reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
 			names = append(names, name)
 		}
 	}

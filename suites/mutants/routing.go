@@ -18,6 +18,7 @@ import (
 type picks func([]selection.Candidate) int
 
 func (f picks) Pick(c []selection.Candidate) int { return f(c) }
+func (f picks) Peek(c []selection.Candidate) int { return f(c) }
 
 // RTEKeylessKey takes a missing session id for a session id.
 func (Catalogue) RTEKeylessKey() Mutant {

@@ -65,7 +65,14 @@ func (l reference) Shutdown(ctx context.Context) error { return l.r.Shutdown(ctx
 func (l reference) SetWorkers(workers []Worker) error {
 	set := make([]discovery.Worker, len(workers))
 	for i, w := range workers {
-		set[i] = discovery.Worker{ID: w.ID, URL: w.URL, Models: []string{w.Model}}
+		set[i] = wired(w)
 	}
 	return l.r.SetWorkers(set)
+}
+
+// wired says in the reference's own terms what it is told of a worker. What
+// Worker learns to say of roles and ranks belongs here: discovery.Worker has Role
+// and Ranks for it.
+func wired(w Worker) discovery.Worker {
+	return discovery.Worker{ID: w.ID, URL: w.URL, Models: []string{w.Model}}
 }
