@@ -96,6 +96,21 @@ func (c *Catalogue) check() error {
 			return fmt.Errorf("clause %s (%s:%d) is said to be untestable and has a case", cl.ID, cl.File, cl.Line)
 		}
 	}
+	needed, known := map[string]bool{}, c.Spec.ClaimNames()
+	for _, x := range c.Cases {
+		cl, _ := c.Spec.Clause(x.Clause())
+		for _, name := range claims(cl, x) {
+			needed[name] = true
+			if !slices.Contains(known, name) {
+				return fmt.Errorf("case %s needs the claim %s, which suites/spec/claims.md does not hold", x.ID, name)
+			}
+		}
+	}
+	for _, name := range known {
+		if !needed[name] {
+			return fmt.Errorf("claims.md: no case needs claim %s; drop the row", name)
+		}
+	}
 	seen, killed := map[string]bool{}, map[string]bool{}
 	for _, m := range c.Mutants {
 		if seen[m.ID] {

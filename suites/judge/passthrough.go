@@ -120,7 +120,7 @@ func OwnAnswer(phases ...string) Judge {
 		}
 		answered := 0
 		for _, r := range In(h, phases...) {
-			if !r.OK() {
+			if !r.OK() || r.Asks {
 				continue
 			}
 			answered++

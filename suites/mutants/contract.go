@@ -131,7 +131,7 @@ func (Catalogue) AFFQueryRefreshes() Mutant {
 				}
 				return t, bound, err
 			}}
-		}), "AFF-014/query", "AFF-006/restarts")
+		}), "AFF-014/query", "AFF-006/restarts", "AFF-014/idle")
 }
 
 // AFFQueryInitializes makes an entry for whoever asks.

@@ -70,9 +70,7 @@ func (l reference) SetWorkers(workers []Worker) error {
 	return l.r.SetWorkers(set)
 }
 
-// wired says in the reference's own terms what it is told of a worker. What
-// Worker learns to say of roles and ranks belongs here: discovery.Worker has Role
-// and Ranks for it.
+// wired says in the reference's own terms what it is told of a worker.
 func wired(w Worker) discovery.Worker {
-	return discovery.Worker{ID: w.ID, URL: w.URL, Models: []string{w.Model}}
+	return discovery.Worker{ID: w.ID, URL: w.URL, Models: []string{w.Model}, Role: discovery.Role(w.Role), Ranks: w.Ranks}
 }
