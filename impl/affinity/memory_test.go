@@ -3,10 +3,12 @@ package affinity
 import (
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 // inUse is how many bytes are in use once everything unused was collected.
@@ -72,7 +74,7 @@ func TestAnIdleSessionCostsLittleMemoryNoGoroutineAndNoTimer(t *testing.T) {
 // one in which they expire just in time, and one in which they are evicted. Some
 // bindings fail in between.
 func TestMemoryStaysFlatHoweverManySessionsPass(t *testing.T) {
-	if testing.Short() {
+	if testing.Short() || raceDetector {
 		t.Skip("two million sessions")
 	}
 	const rounds, perRound = 16, DefaultCapacity
@@ -142,6 +144,27 @@ func TestARequestOfABoundSessionAllocatesNothing(t *testing.T) {
 			t.Errorf("%s: %v allocations for a query, want none", name, n)
 		}
 	}
+}
+
+func TestASessionDoesNotKeepItsRequestAlive(t *testing.T) {
+	request := strings.Repeat("a request of some size ", 100)
+	within := func(s string) bool {
+		at, from := uintptr(unsafe.Pointer(unsafe.StringData(s))), uintptr(unsafe.Pointer(unsafe.StringData(request)))
+		return from <= at && at < from+uintptr(len(request))
+	}
+	table := newTable(t, Config{})
+	k := Key{Model: request[0:5], Tenant: request[5:10], Session: request[10:20]}
+	l := acquire(t, table, Ask{k, Target{}})
+	commit(t, l, worker(request[20:30]))
+	l.Release()
+	s, hash := table.shard(&k)
+	e := s.core.find(hash, &k)
+	for _, part := range []string{e.session, e.scope.value.model, e.scope.value.tenant, e.seat.value.model, e.seat.value.target.Worker} {
+		if within(part) {
+			t.Errorf("%q lies in the request that brought it", part)
+		}
+	}
+	runtime.KeepAlive(request)
 }
 
 // Handles are used again, but a burst of leases leaves no more of them behind
