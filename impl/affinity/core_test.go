@@ -56,25 +56,24 @@ func TestLeasesNeverBecomeNegative(t *testing.T) {
 }
 
 func TestKeysWithOneHashAreKeptApart(t *testing.T) {
+	keys := []Key{{"m", "", "a"}, {"n", "", "a"}, {"m", "t", "a"}, {"m", "", "b"}, {"", "m", "a"}}
 	c := newTestCore()
 	var entries []*entry
-	for i := range 5 {
-		entries = append(entries, c.put(fmt.Sprint(i), 1))
+	for i := range keys {
+		entries = append(entries, c.insert(1, &keys[i]))
 	}
-	for _, i := range []int{2, 0, 4, 1, 3} { // the middle, the last, the first
-		e := entries[i]
-		if old := e.revision; !c.invalidate(e, old) || c.invalidate(e, old) {
-			t.Errorf("entry %d was not removed once", i)
+	for _, gone := range []int{2, 0, 4, 1, 3} { // from the middle and from both ends
+		if _, removed := c.abandon(entries[gone], entries[gone].revision); !removed {
+			t.Errorf("%v was not removed", keys[gone])
 		}
-		entries[i] = nil
-		for j, want := range entries {
-			k := key(fmt.Sprint(j))
-			if got := c.find(1, &k); got != want {
-				t.Errorf("with %d gone, %d is found as %v", i, j, got)
+		entries[gone] = nil
+		for i := range keys {
+			if got := c.find(1, &keys[i]); got != entries[i] {
+				t.Errorf("with %v gone, %v is found as %v", keys[gone], keys[i], got)
 			}
 		}
 	}
-	if len(c.entries) != 0 || c.sessions != 0 {
+	if len(c.entries) != 0 || c.sessions != 0 || c.initializing != 0 {
 		t.Errorf("%d entries, %d sessions left", len(c.entries), c.sessions)
 	}
 }
@@ -113,6 +112,39 @@ func TestTheIdleAreReclaimedInOrderAndAClockThatWentBackStoodStill(t *testing.T)
 	}
 	if len(c.entries) != 0 || len(c.idle.items) != 0 {
 		t.Errorf("%d entries left", len(c.entries))
+	}
+}
+
+func TestWhoWasInFlightWhenItsTurnCameIsFoundWhenItIsIdleAgain(t *testing.T) {
+	c := newTestCore()
+	e := c.put("s", 0)
+	a := ask("s")
+	c.acquire(5, 1, &a)
+	if c.reclaim(100) {
+		t.Fatal("a session in flight was reclaimed")
+	}
+	if len(c.idle.items) != 0 {
+		t.Error("a session in flight is still in the queue, though its turn came")
+	}
+	c.release(e, e.revision, 20)
+	if c.reclaim(29) || !c.reclaim(30) {
+		t.Error("the session was not reclaimed at its new deadline")
+	}
+}
+
+func TestASessionOfManyRequestsIsQueuedOnce(t *testing.T) {
+	c := newTestCore()
+	e := c.put("s", 0)
+	a := ask("s")
+	for now := int64(1); now < 9; now++ {
+		c.acquire(now, 1, &a)
+		c.release(e, e.revision, now)
+	}
+	if len(c.idle.items) != 1 || c.idle.earliest.Load() != 10 {
+		t.Errorf("%d items, the first for %d, want one, for its first deadline", len(c.idle.items), c.idle.earliest.Load())
+	}
+	if c.reclaim(17) || c.idle.earliest.Load() != 18 || !c.reclaim(18) {
+		t.Error("the session was not reclaimed at its last deadline")
 	}
 }
 

@@ -41,6 +41,28 @@ func TestADeadBindingIsDroppedAndInitializedAnew(t *testing.T) {
 	}
 }
 
+func TestLeasesOnADeadBindingDoNotCountForTheNewOne(t *testing.T) {
+	for name, end := range map[string]func(Lease){"release": Lease.Release, "invalidate": Lease.Invalidate} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dead := mortal{}
+				table := newTable(t, Config{Live: dead.live})
+				bind(t, table, "s", worker("w"))
+				old := acquire(t, table, ask("s"))
+				dead[worker("w")] = true
+				running := acquire(t, table, ask("s"))
+				commit(t, running, worker("v"))
+				end(old)
+				time.Sleep(2 * ttl)
+				if got := where(t, table, "s"); got != worker("v") {
+					t.Errorf("the end of a lease on the dead binding ended the running one's hold: bound to %v", got)
+				}
+				running.Release()
+			})
+		})
+	}
+}
+
 func TestAPinToADeadWorkerInitializesAndLeavesThePinToTheCaller(t *testing.T) {
 	table := newTable(t, Config{Live: mortal{worker("w"): true}.live})
 	bind(t, table, "s", worker("w"))

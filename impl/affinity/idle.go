@@ -57,6 +57,7 @@ func (q *idleQueue) take(by int64) *entry {
 		default:
 			e.queued = false
 			q.drop()
+			q.tidy()
 			return e
 		}
 	}
@@ -74,10 +75,15 @@ func (q *idleQueue) drop() {
 	}
 }
 
-// forget notes that a queued entry has left the table. They are cleared away
-// before they are the greater part.
+// forget notes that a queued entry has left the table.
 func (q *idleQueue) forget() {
 	q.gone++
+	q.tidy()
+}
+
+// tidy clears away the items whose entries are gone before they are the greater
+// part.
+func (q *idleQueue) tidy() {
 	if q.gone <= len(q.items)/2 {
 		return
 	}

@@ -2,6 +2,7 @@ package affinity
 
 import (
 	"context"
+	"flag"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,7 +10,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.steps", "80"); err != nil { // the command line may say something else
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 const ttl = 10 * time.Second
 

@@ -22,7 +22,7 @@ type Table struct {
 	seed   maphash.Seed
 	common common
 	used   atomic.Int64 // slots taken, never above cfg.Capacity
-	shards [shardCount]shard
+	shards []shard
 }
 
 type shard struct {
@@ -38,12 +38,14 @@ type shard struct {
 var _ Coordinator = (*Table)(nil)
 
 // New makes an empty table. The error names the setting that is out of range.
-func New(cfg Config, clock Clock) (*Table, error) {
+func New(cfg Config, clock Clock) (*Table, error) { return newSharded(cfg, clock, shardCount) }
+
+func newSharded(cfg Config, clock Clock, shards int) (*Table, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{cfg: cfg, clock: clock, origin: clock.Now(), seed: maphash.MakeSeed()}
+	t := &Table{cfg: cfg, clock: clock, origin: clock.Now(), seed: maphash.MakeSeed(), shards: make([]shard, shards)}
 	t.common.ttl, t.common.live = int64(cfg.IdleTTL), cfg.Live
 	for i := range t.shards {
 		s := &t.shards[i]
@@ -59,7 +61,7 @@ func (t *Table) now() int64 { return int64(t.clock.Now().Sub(t.origin)) }
 // tenants or models freely would else pile sessions up behind one id.
 func (t *Table) shard(k *Key) (s *shard, hash uint64) {
 	hash = maphash.Comparable(t.seed, *k)
-	return &t.shards[hash%shardCount], hash
+	return &t.shards[hash%uint64(len(t.shards))], hash
 }
 
 // Acquire implements Coordinator.
@@ -70,7 +72,7 @@ func (t *Table) Acquire(ctx context.Context, a Ask) (Lease, error) {
 	if err := ctx.Err(); err != nil {
 		return Lease{}, err
 	}
-	l, w, err := t.try(&a)
+	l, w, err := t.try(&a, nil)
 	if w != nil {
 		return t.wait(ctx, a, w)
 	}
@@ -78,7 +80,8 @@ func (t *Table) Acquire(ctx context.Context, a Ask) (Lease, error) {
 }
 
 // try acquires as far as it goes without waiting; the waiter is nil if it went.
-func (t *Table) try(a *Ask) (Lease, *waiter, error) {
+// Who has waited before has a limit already.
+func (t *Table) try(a *Ask, l *limit) (Lease, *waiter, error) {
 	s, hash := t.shard(&a.Key)
 	now := t.now()
 	s.mu.Lock()
@@ -94,7 +97,10 @@ func (t *Table) try(a *Ask) (Lease, *waiter, error) {
 	case refused:
 		return Lease{}, nil, pinError(a.Key.Session, e.seat.value.target, a.Pin)
 	case busy:
-		w := &waiter{entry: e, pin: a.Pin, shard: s, ready: make(chan struct{})}
+		if l == nil {
+			l = t.newLimit() // before anybody can see that the caller waits, and move the clock
+		}
+		w := &waiter{entry: e, pin: a.Pin, shard: s, ready: make(chan struct{}), limit: l}
 		s.core.join(e, w)
 		return Lease{}, w, nil
 	}

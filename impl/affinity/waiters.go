@@ -13,6 +13,7 @@ type waiter struct {
 	answer answer // leased, elected or refused; 0 while undecided
 
 	shard *shard
+	limit *limit
 	ready chan struct{}
 	lease Lease
 	bound Target // that refused
@@ -71,17 +72,28 @@ func (s *shard) wake(e *entry, w *waiter) {
 	}
 }
 
+// limit ends a caller's waiting, over all the times that it must wait for one
+// lease.
+type limit struct {
+	passed chan struct{}
+	stop   func() bool
+}
+
+func (t *Table) newLimit() *limit {
+	passed := make(chan struct{})
+	return &limit{passed, t.clock.AfterFunc(t.cfg.InitWait, func() { close(passed) })}
+}
+
 // wait blocks until the waiter has its answer or may wait no longer.
 func (t *Table) wait(ctx context.Context, a Ask, w *waiter) (Lease, error) {
-	late := make(chan struct{})
-	stop := t.clock.AfterFunc(t.cfg.InitWait, func() { close(late) })
-	defer stop()
+	limit := w.limit
+	defer limit.stop()
 	for {
 		var err error
 		select {
 		case <-w.ready:
 		case <-ctx.Done():
-		case <-late:
+		case <-limit.passed:
 			err = fmt.Errorf("%w: no binding after %v: try again, or raise initWait", ErrInitWait, t.cfg.InitWait)
 		}
 		ans, left := w.shard.leave(w), ctx.Err()
@@ -97,7 +109,7 @@ func (t *Table) wait(ctx context.Context, a Ask, w *waiter) (Lease, error) {
 			return Lease{}, err
 		}
 		var l Lease // vacant: bound for us, but invalidated before we woke
-		if l, w, err = t.try(&a); w == nil {
+		if l, w, err = t.try(&a, limit); w == nil {
 			return l, err
 		}
 	}
