@@ -52,7 +52,7 @@ func (s *server) make(args json.RawMessage) (any, error) {
 	if a.Component != "affinity" {
 		return nil, failf(unsupported, "there is no component %q here; there is affinity", a.Component)
 	}
-	i, err := newInstance(a.Config)
+	i, err := newInstance(a.Config, s.table)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ type settings struct {
 	InitWait   *int64 `json:"initWait"`
 }
 
-func newInstance(config json.RawMessage) (*instance, error) {
+func newInstance(config json.RawMessage, table Make) (*instance, error) {
 	c, err := decode[settings](config)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func newInstance(config json.RawMessage) (*instance, error) {
 		}
 	}
 	for _, phase := range []string{prefill, decoded} {
-		if i.phases[phase], err = newCoordinator(l, i.clock); err != nil {
+		if i.phases[phase], err = newCoordinator(l, i.clock, table); err != nil {
 			return nil, failf(invalidArgument, "%v", err)
 		}
 	}

@@ -1,6 +1,7 @@
 package affinity
 
 import (
+	"context"
 	"fmt"
 	"time"
 )
@@ -34,6 +35,12 @@ type Config struct {
 	// ignore it. It is called under locks for every request of a bound session, so
 	// it must be cheap and must not call the Table. nil means that all are live.
 	Live func(model string, t Target) bool
+	// Waiting is called when a caller of Acquire begins to wait, and when its wait is
+	// over, with the caller's context: by whoever ends it, before the call that did so
+	// returns, be that a Commit, a Release or the clock's. So waiting can be seen, not
+	// guessed. It is called under locks: it must be quick and must not call the Table.
+	// nil is nobody who wants to know.
+	Waiting func(ctx context.Context, waits bool)
 }
 
 // withDefaults returns the config with zero values filled in, or an error that

@@ -50,6 +50,7 @@ const (
 	elected                   // the caller initializes
 	busy                      // somebody else initializes: wait
 	refused                   // bound, and the pin contradicts
+	late                      // waited for as long as one may
 )
 
 // core holds the rules for the sessions of one shard. It has no clock, no lock of

@@ -72,7 +72,7 @@ func (t *Table) Acquire(ctx context.Context, a Ask) (Lease, error) {
 	if err := ctx.Err(); err != nil {
 		return Lease{}, err
 	}
-	l, w, err := t.try(&a, nil)
+	l, w, err := t.try(ctx, &a, nil)
 	if w != nil {
 		return t.wait(ctx, a, w)
 	}
@@ -81,7 +81,7 @@ func (t *Table) Acquire(ctx context.Context, a Ask) (Lease, error) {
 
 // try acquires as far as it goes without waiting; the waiter is nil if it went.
 // Who has waited before has a limit already.
-func (t *Table) try(a *Ask, l *limit) (Lease, *waiter, error) {
+func (t *Table) try(ctx context.Context, a *Ask, l *limit) (Lease, *waiter, error) {
 	s, hash := t.shard(&a.Key)
 	now := t.now()
 	s.mu.Lock()
@@ -98,10 +98,15 @@ func (t *Table) try(a *Ask, l *limit) (Lease, *waiter, error) {
 		return Lease{}, nil, pinError(a.Key.Session, e.seat.value.target, a.Pin)
 	case busy:
 		if l == nil {
-			l = t.newLimit() // before anybody can see that the caller waits, and move the clock
+			l = s.newLimit() // before anybody can see that the caller waits, and move the clock
 		}
-		w := &waiter{entry: e, pin: a.Pin, shard: s, ready: make(chan struct{}), limit: l}
+		if l.passed {
+			return Lease{}, nil, t.tooLate()
+		}
+		w := &waiter{entry: e, pin: a.Pin, shard: s, ctx: ctx, ready: make(chan struct{}), limit: l}
+		l.waits = w
 		s.core.join(e, w)
+		w.tell(true)
 		return Lease{}, w, nil
 	}
 	return s.hand(e, a.Pin), nil, nil

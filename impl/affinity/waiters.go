@@ -13,6 +13,7 @@ type waiter struct {
 	answer answer // leased, elected or refused; 0 while undecided
 
 	shard *shard
+	ctx   context.Context // of the caller
 	limit *limit
 	ready chan struct{}
 	lease Lease
@@ -58,6 +59,13 @@ func (q *waiters) takeAll() *waiter {
 	return w
 }
 
+// tell says that the waiting begins, or that it is over; the lock is held.
+func (w *waiter) tell(waits bool) {
+	if f := w.shard.table.cfg.Waiting; f != nil {
+		f(w.ctx, waits)
+	}
+}
+
 // wake hands those who have an answer what it means; the lock is held.
 func (s *shard) wake(e *entry, w *waiter) {
 	for w != nil {
@@ -67,21 +75,40 @@ func (s *shard) wake(e *entry, w *waiter) {
 		} else {
 			w.lease = s.hand(e, w.pin)
 		}
+		w.tell(false)
 		close(w.ready)
 		w = next
 	}
 }
 
 // limit ends a caller's waiting, over all the times that it must wait for one
-// lease.
+// lease. All but stop belongs to the shard's lock.
 type limit struct {
-	passed chan struct{}
 	stop   func() bool
+	waits  *waiter // for which the caller waits now, or did last
+	passed bool
 }
 
-func (t *Table) newLimit() *limit {
-	passed := make(chan struct{})
-	return &limit{passed, t.clock.AfterFunc(t.cfg.InitWait, func() { close(passed) })}
+// newLimit starts the time; the lock is held. Who is too late has left before
+// the clock's call returns.
+func (s *shard) newLimit() *limit {
+	l := &limit{}
+	l.stop = s.table.clock.AfterFunc(s.table.cfg.InitWait, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		l.passed = true
+		if w := l.waits; w != nil && w.answer == 0 {
+			s.core.leave(w.entry, w)
+			w.answer = late
+			w.tell(false)
+			close(w.ready)
+		}
+	})
+	return l
+}
+
+func (t *Table) tooLate() error {
+	return fmt.Errorf("%w: no binding after %v: try again, or raise initWait", ErrInitWait, t.cfg.InitWait)
 }
 
 // wait blocks until the waiter has its answer or may wait no longer.
@@ -89,12 +116,9 @@ func (t *Table) wait(ctx context.Context, a Ask, w *waiter) (Lease, error) {
 	limit := w.limit
 	defer limit.stop()
 	for {
-		var err error
 		select {
 		case <-w.ready:
 		case <-ctx.Done():
-		case <-limit.passed:
-			err = fmt.Errorf("%w: no binding after %v: try again, or raise initWait", ErrInitWait, t.cfg.InitWait)
 		}
 		ans, left := w.shard.leave(w), ctx.Err()
 		switch {
@@ -103,13 +127,14 @@ func (t *Table) wait(ctx context.Context, a Ask, w *waiter) (Lease, error) {
 			return Lease{}, left
 		case ans == refused:
 			return Lease{}, pinError(a.Key.Session, w.bound, a.Pin)
+		case ans == late:
+			return Lease{}, t.tooLate()
 		case ans == leased || ans == elected:
 			return w.lease, nil // be it in the moment in which the wait ended
-		case ans == 0:
-			return Lease{}, err
 		}
+		var err error
 		var l Lease // vacant: bound for us, but invalidated before we woke
-		if l, w, err = t.try(&a, limit); w == nil {
+		if l, w, err = t.try(ctx, &a, limit); w == nil {
 			return l, err
 		}
 	}
@@ -122,6 +147,9 @@ func (s *shard) leave(w *waiter) answer {
 	defer s.mu.Unlock()
 	if w.answer == 0 {
 		s.core.leave(w.entry, w)
+		w.answer = vacant // nobody may take it out again
+		w.tell(false)
+		return 0
 	}
 	if h, ok := w.lease.holder.(*handle); ok && h.revision != w.entry.revision {
 		s.retire(h)

@@ -40,7 +40,7 @@ func (Cases) AFF014HTTP() bench.Case {
 			})
 			return nil
 		},
-		Judge: judge.All(judge.Served(3*sessions, "turn"), judge.Sticks(sessions), judge.Placed(placed(sessions)),
+		Judge: judge.All(judge.Served(3*sessions, "turn"), judge.Sticks(sessions), judge.Placed(placed(sessions), "turn"),
 			judge.Asked(false, sessions, "not bound"), judge.Asked(true, 3*sessions, "bound")),
 	}
 }

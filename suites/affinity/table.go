@@ -63,6 +63,7 @@ func (Cases) AFF009Evict() bench.Case {
 	}
 	s.Acquire("use", id(0)).Is(script.Bound(w1)) // now s1 has been idle for longest
 	s.Release("use").Is(script.Done)
+	s.Advance(time.Second)
 	s.Acquire("hold", id(2)).Is(script.Bound(w1))
 	bind(s, "beyond", id(3), w2)
 	s.Query(id(1)).Is(script.Unbound)
@@ -128,6 +129,9 @@ func (Cases) AFF015Tenants() bench.Case {
 	s := talk()
 	return keys(s, "AFF-015/tenants", "one id used by several tenants, under two models", []script.Ask{
 		script.S("s"), script.S("s").By("t"), script.S("s").By("T"), script.S("t").By("s"), script.S("s").Of("t"), script.S("s").Of("t").By("t"),
+		// What a key that is written in one piece takes for the same.
+		script.S("xs"), script.S("s").Of("x").By("m"), script.S("s").Of("c").By("a:b"), script.S("s").Of("b:c").By("a"),
+		script.S("s").Of("c").By("a/b"), script.S("s").Of("b/c").By("a"), script.S("s").Of("c").By("a\u0000b"), script.S("s").Of("b\u0000c").By("a"),
 	})
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // answerLimit is how long an adapter may take for one operation that need not wait.
-const answerLimit = 10 * time.Second
+const answerLimit = 6 * time.Second
 
 // adapter is a component at work, shared by the cases of a pool. A fault ends it.
 type adapter struct {

@@ -138,13 +138,13 @@ func (Catalogue) AFFQueryRefreshes() Mutant {
 func (Catalogue) AFFQueryInitializes() Mutant {
 	return coordinator("aff/query-initializes", "a question about an unknown session makes an entry for it",
 		wrapped(func(inner affinity.Coordinator) affinity.Coordinator {
+			var asked sync.Map
 			return queries{inner, func(a affinity.Ask) (affinity.Target, bool, error) {
 				t, bound, err := inner.Query(a)
-				if err == nil && !bound {
-					ctx, cancel := context.WithCancel(context.Background())
-					cancel() // where it would have to wait it does not
-					_, _ = inner.Acquire(ctx, a)
-					_, _ = inner.Acquire(context.Background(), affinity.Ask{Key: affinity.Key{Model: a.Key.Model, Session: a.Key.Session + " asked"}})
+				// Under another name, where nobody waits for it.
+				entry := affinity.Ask{Key: affinity.Key{Model: a.Key.Model, Session: a.Key.Session + " asked"}}
+				if _, known := asked.LoadOrStore(entry.Key, true); err == nil && !bound && !known {
+					_, _ = inner.Acquire(context.Background(), entry)
 				}
 				return t, bound, err
 			}}

@@ -136,7 +136,9 @@ func (Catalogue) AFFCountsCharacters() Mutant {
 func (Catalogue) AFFDeafWaiters() Mutant {
 	return coordinator("aff/deaf-waiters", "a turn whose client leaves while it waits goes on waiting, and is served in the end",
 		acquiringSo(func(inner affinity.Coordinator, ctx context.Context, a affinity.Ask) (affinity.Lease, error) {
-			return inner.Acquire(context.WithoutCancel(ctx), a)
+			deaf, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second) // it must not outlive us by much
+			defer cancel()
+			return inner.Acquire(deaf, a)
 		}), "AFF-011/cancelled", "AFF-011/heir")
 }
 

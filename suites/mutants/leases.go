@@ -21,6 +21,18 @@ func (c acquires) Acquire(ctx context.Context, a affinity.Ask) (affinity.Lease, 
 	return c.acquire(ctx, a)
 }
 
+// stats counts what a coordinator holds, where it can tell.
+func stats(c affinity.Coordinator) affinity.Stats {
+	if counts, ok := c.(interface{ Stats() affinity.Stats }); ok {
+		return counts.Stats()
+	}
+	return affinity.Stats{}
+}
+
+func (c acquires) Stats() affinity.Stats { return stats(c.Coordinator) }
+func (c renames) Stats() affinity.Stats  { return stats(c.Coordinator) }
+func (c queries) Stats() affinity.Stats  { return stats(c.Coordinator) }
+
 // acquire replaces how a router acquires leases; f gets the former way.
 func acquire(p *router.Parts, f func(former acquiring, ctx context.Context, a affinity.Ask) (affinity.Lease, error)) {
 	inner := p.Affinity

@@ -201,7 +201,7 @@ func (Catalogue) PINBlocked() Mutant {
 				return around(l, func(h *held) {
 					h.commit = func(t affinity.Target) error {
 						err := l.Commit(t)
-						if twin, failed := believer.Acquire(ctx, affinity.Ask{Key: a.Key}); err == nil && failed == nil {
+						if twin, failed := believer.Acquire(context.Background(), affinity.Ask{Key: a.Key}); err == nil && failed == nil {
 							_ = twin.Commit(t)
 							twin.Release()
 						}

@@ -88,5 +88,5 @@ func (Catalogue) AFFStaleLive() Mutant {
 				return v.(bool)
 			}
 			return affinity.New(cfg, clock)
-		}, "AFF-019/deaths", "AFF-005/component")
+		}, "AFF-019/deaths")
 }
