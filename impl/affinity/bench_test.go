@@ -70,6 +70,7 @@ func BenchmarkBoundColdParallel(b *testing.B) {
 	keys := randomKeys(cold)
 	table, order := filled(b, keys), shuffled(keys)
 	b.ReportAllocs()
+	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for i := 0; pb.Next(); i++ {
 			use(b, table, order[i%cold])

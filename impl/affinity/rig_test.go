@@ -11,8 +11,14 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.steps", "80"); err != nil { // the command line may say something else
-		panic(err)
+	size := map[string]string{"rapid.steps": "80"} // the command line may say something else
+	if raceDetector {
+		size["rapid.checks"] = "15" // waking is what it looks at, and every check has much of it
+	}
+	for name, value := range size {
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -178,6 +178,34 @@ func TestASessionWhoseWorkerLeftMovesAndStaysAwayFromItsNextLife(t *testing.T) {
 	}
 }
 
+func TestASessionMovesWhenItsWorkerNoLongerServesTheModel(t *testing.T) {
+	r, workers := newAffineRig(t, Config{}, 2)
+	r.send("s")     // w0
+	r.send("other") // w1
+	other := workers[0].entry()
+	other.Models = []string{"another"}
+	if err := r.SetWorkers([]discovery.Worker{other, workers[1].entry()}); err != nil {
+		t.Fatal(err)
+	}
+	if p := r.send("s"); p.status != 200 || p.body != "w1" {
+		t.Errorf("s got %+v, want w1", p)
+	}
+}
+
+func TestABindingEndsWithItsWorkerEvenIfNobodyTurnsUp(t *testing.T) {
+	r, workers := newAffineRig(t, Config{Capacity: 1}, 2)
+	r.send("s") // w0
+	if p := r.send("new"); p.status != 503 {
+		t.Fatalf("got %d at capacity, want 503", p.status)
+	}
+	if err := r.SetWorkers([]discovery.Worker{workers[1].entry()}); err != nil {
+		t.Fatal(err)
+	}
+	if p := r.send("new"); p.status != 200 {
+		t.Errorf("a session of a worker that has left keeps its place: got %+v", p)
+	}
+}
+
 func TestGrowingTheFleetMovesNoSession(t *testing.T) {
 	r, workers := newAffineRig(t, Config{}, 2)
 	home := map[string]string{}
