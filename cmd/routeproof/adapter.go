@@ -2,27 +2,34 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os/exec"
 	"os/signal"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	golden "github.com/routeproof/routeproof/fixtures/component"
 	"github.com/routeproof/routeproof/impl/adapter"
+	"github.com/routeproof/routeproof/suites/report"
+	"github.com/routeproof/routeproof/suites/target/component"
+	"github.com/routeproof/routeproof/suites/target/component/conversation"
 )
 
-const adapterHelp = `Serve the reference's libraries on standard input and output.
+const adapterHelp = `Serve the reference's libraries on standard input and output, until the input ends.
 
 The component protocol is lines of JSON, one operation each; suites/target/component.md describes it, and how to
-write an adapter for a library of your own in an hour. Try it by hand:
+write an adapter for a library of your own in an hour. By hand:
 
   $ routeproof adapter
-  {"id":1,"op":"hello","args":{"protocol":1}}
-
-It ends when its input does.`
+  {"id":1,"op":"hello","args":{"protocol":1}}`
 
 func (a *app) adapter() *cobra.Command {
 	c := &cobra.Command{
-		Use: "adapter", Short: "Serve the reference's libraries over the component protocol", Long: adapterHelp, Args: cobra.NoArgs,
+		Use: "adapter", Short: "Serve the reference's libraries over the component protocol; check adapters", Long: adapterHelp, Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
@@ -36,5 +43,82 @@ func (a *app) adapter() *cobra.Command {
 			}
 		},
 	}
+	c.AddCommand(a.adapterCheck())
 	return c
+}
+
+const checkHelp = `Play the golden conversations to an adapter, each to a fresh one, and print what comes out otherwise.
+
+A conversation that needs what the adapter does not claim is declined. An example:
+
+  routeproof adapter check python3 fixtures/adapters/python/affinity.py`
+
+// conversationLimit is how long one conversation may take. None waits for real time.
+const conversationLimit = 20 * time.Second
+
+func (a *app) adapterCheck() *cobra.Command {
+	c := &cobra.Command{
+		Use: "check COMMAND [ARGUMENT...]", Short: "Play the golden conversations to an adapter", Long: checkHelp,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("no command that starts the adapter; write it, with its arguments, at the end")
+			}
+			if _, err := exec.LookPath(args[0]); err != nil {
+				return usagef("the adapter %q cannot be run: %v; install it, or write its path", args[0], err)
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			return a.checking(ctx, args)
+		},
+	}
+	c.Flags().SetInterspersed(false) // what follows the command is the adapter's
+	return c
+}
+
+func (a *app) checking(ctx context.Context, command []string) error {
+	all, err := conversation.Load(golden.Files)
+	if err != nil {
+		return harness(err)
+	}
+	var passed, failed, declined int
+	for _, v := range all {
+		err := checkOne(ctx, v, command)
+		var no *conversation.DeclinedError
+		switch {
+		case ctx.Err() != nil:
+			a.exit = report.ExitInterrupted
+			return nil
+		case errors.As(err, &no):
+			declined++
+			fmt.Fprintf(a.out, "declined  %s (no claim %s)\n", v.Name, no.Claim)
+		case err != nil:
+			failed++
+			fmt.Fprintf(a.out, "fail      %s\n  %s\n", v.Name, strings.ReplaceAll(err.Error(), "\n", "\n  "))
+		default:
+			passed++
+			fmt.Fprintf(a.out, "pass      %s\n", v.Name)
+		}
+	}
+	fmt.Fprintf(a.out, "\n%d pass, %d fail, %d declined\n", passed, failed, declined)
+	if failed > 0 || passed == 0 {
+		a.exit = report.ExitFailure
+	}
+	return nil
+}
+
+func checkOne(ctx context.Context, v *conversation.Conversation, command []string) error {
+	limited, cancel := context.WithTimeout(ctx, conversationLimit)
+	defer cancel()
+	c, err := component.Launch(limited, command)
+	if err != nil {
+		return err
+	}
+	err = v.Play(limited, c)
+	if closed := c.Close(limited); err == nil { // what came first is the cause
+		err = closed
+	}
+	return err
 }

@@ -29,7 +29,9 @@ func begin(t *testing.T) *talk {
 	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	k := &talk{t, inW, make(chan string), make(chan error, 1)}
+	// The room is for whoever says more before it hears what has come: an adapter may
+	// wait until it is heard.
+	k := &talk{t, inW, make(chan string, 10_000), make(chan error, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		k.served <- Serve(ctx, inR, outW)

@@ -81,6 +81,9 @@ func TestThePythonAdapterAnswersTheGoldenConversations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := os.Stat(file); err != nil { // also lets go test see that it has changed
+		t.Fatal(err)
+	}
 	playAll(t, func(t *testing.T) *component.Client {
 		c, err := component.Launch(t.Context(), []string{python, file})
 		if err != nil {

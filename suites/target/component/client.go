@@ -38,6 +38,7 @@ type Client struct {
 	out io.ReadCloser
 	opt Options
 
+	half    half          // of a line
 	turn    chan struct{} // held by whoever sends: lines leave in the order of their registration
 	lines   chan []byte   // to the writer
 	reading chan struct{} // closed when the reader has ended
@@ -193,7 +194,11 @@ func (c *Client) Await(ctx context.Context, id ID) (Answer, error) {
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			err = c.fault(&Fault{Kind: NoAnswer, Problem: "the time for it has passed", Request: k.line})
+			f := &Fault{Kind: NoAnswer, Problem: "the time for it has passed", Request: k.line}
+			if rest := c.half.line(); len(rest) > 0 {
+				f.Problem, f.Line = "the time for it has passed, and a line without line feed has come", shorten(rest)
+			}
+			err = c.fault(f)
 		}
 	}
 	c.mu.Lock()

@@ -190,6 +190,31 @@ func TestNoAnswerInTimeAndALateOne(t *testing.T) {
 	}
 }
 
+func TestAForgottenLineFeedIsNamed(t *testing.T) {
+	said := make(chan struct{})
+	c := opened(t, func(f *fake) {
+		f.hear()
+		f.say(`{"id":1,"ok":{"parked":[]}}`)
+		f.hear()
+		_, _ = io.WriteString(f.to, `{"id":2,"ok":{"parked":[]}}`)
+		close(said)
+		f.listen()
+	})
+	if _, err := c.Sync(patient(t)); err != nil {
+		t.Fatal(err)
+	}
+	id, err := c.Start(patient(t), OpSync, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-said // it has been read, as pipes have no room
+	_, err = c.Await(limited(t), id)
+	var f *Fault
+	if !errors.As(err, &f) || f.Kind != NoAnswer || !strings.Contains(f.Problem, "without line feed") || f.Line != `{"id":2,"ok":{"parked":[]}}` {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestSyncIsHeldAgainstWhatIsKnown(t *testing.T) {
 	for name, c := range map[string]struct{ parked, fault string }{
 		"all that is open, in order": {`["a","b"]`, ""},

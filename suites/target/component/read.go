@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 )
 
 // write carries requests to the adapter, so that one which does not read stops
@@ -31,7 +32,7 @@ func (c *Client) write() {
 // read takes lines until the first fault, or the end.
 func (c *Client) read() {
 	defer close(c.reading)
-	from := bufio.NewReaderSize(c.out, 64<<10)
+	from := bufio.NewReaderSize(io.TeeReader(c.out, &c.half), 64<<10)
 	for {
 		line, err := readLine(from)
 		var f *Fault
@@ -48,6 +49,31 @@ func (c *Client) read() {
 			return
 		}
 	}
+}
+
+// half knows what has come of a line that has not ended, so that an adapter which
+// forgets its line feeds can be told so.
+type half struct {
+	mu   sync.Mutex
+	text []byte // the beginning
+}
+
+// Write implements io.Writer.
+func (h *half) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	rest := p
+	if end := bytes.LastIndexByte(p, '\n'); end >= 0 {
+		h.text, rest = h.text[:0], p[end+1:]
+	}
+	h.text = append(h.text, rest[:min(len(rest), shownHead-min(shownHead, len(h.text)))]...)
+	return len(p), nil
+}
+
+func (h *half) line() []byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return bytes.Clone(h.text)
 }
 
 var errTooLong = errors.New("line too long")
