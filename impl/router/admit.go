@@ -66,12 +66,18 @@ func (r *Router) admit(w http.ResponseWriter, req *http.Request) (*exchange, err
 		return nil, errorf(InvalidArgument, "%v", err)
 	}
 	x.serve.pin = p.Serve
+	x.prefill = leg{x: x, fit: fleet.Prefill, coordinator: r.parts.Prefill.Affinity, policy: r.parts.Prefill.Policy, pin: p.Prefill}
 	for _, pin := range [...]affinity.Target{p.Serve, p.Prefill} { // whether or not there is such a phase
 		if pin.Worker == "" {
 			continue
 		}
 		if _, err := r.parts.Fleet.Find(model, pin); err != nil {
 			return nil, pinError(err)
+		}
+	}
+	if p.Prefill.Worker != "" && x.splits() { // before anything is done for the other phase
+		if _, _, err := x.prefill.look(); err != nil {
+			return nil, err
 		}
 	}
 	return x, nil

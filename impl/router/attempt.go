@@ -23,10 +23,18 @@ func (l *leg) attempt(t *fleet.Ticket, body []byte, use func(*fleet.Ticket, *htt
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	l.attempts++
-	out := Outcome{Attempt: l.attempts, MaxAttempts: cfg.MaxAttempts, Session: l.inSession(), Bound: l.bound(), Pinned: l.pin.Worker != ""}
+	out := Outcome{Attempt: l.attempts, MaxAttempts: cfg.MaxAttempts, Session: l.inSession(), Bound: l.bound(), Pinned: l.pin.Worker != "",
+		Prefill: l.fit == fleet.Prefill}
+	req := outgoing(ctx, l.x.req, bytes.NewReader(body), int64(len(body)), t.Place)
+	if l.x.requestID != "" {
+		req.Header["X-Request-Id"] = []string{l.x.requestID}
+	}
+	if out.Prefill {
+		delete(req.Header, "Accept-Encoding") // the answer is read here
+	}
 
 	timer := time.AfterFunc(cfg.HeaderTimeout, func() { cancel(errHeaderTimeout) })
-	resp, err := parts.Transport.RoundTrip(outgoing(ctx, l.x.req, bytes.NewReader(body), int64(len(body)), t.Place))
+	resp, err := parts.Transport.RoundTrip(req)
 	inTime := timer.Stop()
 	if err == nil && !inTime { // the headers and the timer came together; the body is cut already
 		_ = resp.Body.Close()
@@ -44,6 +52,10 @@ func (l *leg) attempt(t *fleet.Ticket, body []byte, use func(*fleet.Ticket, *htt
 	}
 	if d.Action != PassOn {
 		return l.again(t, d), errorf(ConnectionFailed, "worker %s answered %d", t.ID(), resp.StatusCode)
+	}
+	if out.Prefill { // no stream: its end is as near as its beginning
+		timer.Reset(cfg.HeaderTimeout)
+		defer timer.Stop()
 	}
 	return false, use(t, resp)
 }

@@ -19,6 +19,7 @@ const (
 	BodyTimeout       Kind = "request_timeout"    // 408
 	BodyTooLarge      Kind = "request_too_large"  // 413
 	ConnectionFailed  Kind = "connection_failed"  // 502
+	HandoffFailed     Kind = "handoff_failed"     // 502, a prefill worker's answer is of no use
 	Unavailable       Kind = "unavailable"        // 503, no worker
 	ResourceExhausted Kind = "resource_exhausted" // 503, session table full
 	InitWaitExceeded  Kind = "init_wait_exceeded" // 503
@@ -51,7 +52,7 @@ func (k Kind) Status() int {
 		return http.StatusRequestTimeout
 	case BodyTooLarge:
 		return http.StatusRequestEntityTooLarge
-	case ConnectionFailed:
+	case ConnectionFailed, HandoffFailed:
 		return http.StatusBadGateway
 	case Unavailable, ResourceExhausted, InitWaitExceeded:
 		return http.StatusServiceUnavailable

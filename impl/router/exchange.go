@@ -5,10 +5,15 @@ import (
 	"net/http"
 
 	"github.com/routeproof/routeproof/impl/affinity"
+	"github.com/routeproof/routeproof/impl/discovery"
 	"github.com/routeproof/routeproof/impl/fleet"
 )
 
-// exchange is one client request on its way through the router.
+// exchange is one client request on its way through the router. It runs in one
+// phase, or, where a decode worker is to answer it and there are prefill workers,
+// in two. The decode worker is chosen first, and its place kept while the other
+// phase runs: so a wish that cannot be met is refused before any work is done for it,
+// and turns of a new session wait for each other once, not in each phase.
 type exchange struct {
 	r     *Router
 	w     http.ResponseWriter
@@ -16,7 +21,21 @@ type exchange struct {
 	body  []byte
 	key   affinity.Key // without a session if there is none, or affinity is off
 	query bool         // the client only asks where the request would go
-	serve leg
+
+	serve     leg    // the phase that answers the client
+	prefill   leg    // the one before it
+	handed    []byte // the decode worker's request, once prefill has run for it
+	requestID string // made here, because the phases must have one in common; "" if not needed
+}
+
+// splits says whether fresh requests like this one run in two phases.
+func (x *exchange) splits() bool {
+	return x.r.parts.Prefill.Handoff.Splits(x.req.URL.Path) && x.r.parts.Fleet.Split(x.key.Model)
+}
+
+// inTwo says whether the request runs in two phases if the place is to answer it.
+func (x *exchange) inTwo(p fleet.Place) bool {
+	return p.Role() == discovery.Decode && x.splits()
 }
 
 // run brings the request to a worker and the response to the client. It returns
@@ -24,20 +43,51 @@ type exchange struct {
 // connection.
 func (x *exchange) run() error {
 	defer x.serve.release()
+	defer x.prefill.release()
 	var last error // of the latest attempt
 	for {
 		t, err := x.serve.place()
-		if err != nil {
-			if last != nil && errors.Is(err, errNoWorker) {
-				return last // that no other worker is left is not the cause
-			}
-			return err
-		}
 		var again bool
-		if again, last = x.serve.attempt(t, x.body, x.serve.relay); !again {
-			return last
+		if err == nil {
+			again, err = x.serveAt(t)
+		}
+		switch {
+		case last != nil && errors.Is(err, errNoWorker):
+			return last // that no other worker is left is not the cause
+		case !again:
+			return err
+		case err != nil:
+			last = err
 		}
 	}
+}
+
+// serveAt lets the place answer the request, after prefill if it is to be in two
+// phases. again says that another place should be tried; err is then what to tell
+// the client if there is none, or nil if this one was not tried at all.
+func (x *exchange) serveAt(t *fleet.Ticket) (again bool, err error) {
+	defer t.Release()
+	body := x.body
+	if x.handed != nil && t.Role() == discovery.Decode || x.inTwo(t.Place) {
+		if x.handed == nil {
+			answered, err := x.runPrefill(t)
+			if answered || err != nil {
+				return false, err
+			}
+			if !x.r.parts.Fleet.Live(x.key.Model, t.Target()) { // it left meanwhile
+				if x.serve.bound() || x.serve.pin.Worker != "" { // else the lease is good for another worker
+					x.serve.invalidate()
+				}
+				return true, nil
+			}
+		}
+		body = x.handed
+	}
+	if err := x.req.Context().Err(); err != nil {
+		return false, err
+	}
+	x.handed = nil
+	return x.serve.attempt(t, body, x.serve.relay)
 }
 
 // relay streams the response to the client. The worker's load and the lease end

@@ -18,10 +18,11 @@ func (f Failure) String() string {
 // Outcome is what one attempt at one worker came to.
 type Outcome struct {
 	Failure     Failure
-	Status      int // of the worker's response; 0 with a failure
-	Attempt     int // number of this attempt, from 1
-	MaxAttempts int // as configured
-	TimedOut    int // attempts of this request that timed out, this one included
+	Status      int  // of the worker's response; 0 with a failure
+	Attempt     int  // number of this attempt, from 1
+	MaxAttempts int  // as configured
+	TimedOut    int  // attempts of this request that timed out, this one included
+	Prefill     bool // the attempt was the prefill phase of a request
 	Session     bool
 	Bound       bool // the session was bound to this worker before the attempt
 	Pinned      bool // the client has asked for this worker by name
@@ -67,7 +68,8 @@ const maxTimeouts = 2
 //	header timeout            elsewhere   binding ended    once
 //	client gone               nothing     binding kept
 //
-// It is the same for requests without a session. Nothing is sent elsewhere once
+// It is the same for requests without a session, and for either phase of those that
+// run in two; in a prefill phase a 2xx goes on to decode instead of to the client. Nothing is sent elsewhere once
 // a worker has answered, or that was asked for by name: what would go elsewhere
 // then fails.
 func DefaultFailover(o Outcome) Decision {

@@ -56,6 +56,9 @@ func (l *leg) place() (*fleet.Ticket, error) {
 func (l *leg) want() (fleet.Want, error) {
 	w := fleet.Want{Model: l.x.key.Model, Pool: l.fit, Not: l.failed}
 	if l.pin.Worker == "" {
+		if l.fit == fleet.Whole && l.x.splits() {
+			w.Pool = fleet.Decode
+		}
 		return w, nil
 	}
 	p, err := l.x.r.parts.Fleet.Find(w.Model, l.pin)

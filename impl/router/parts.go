@@ -11,6 +11,7 @@ import (
 
 	"github.com/routeproof/routeproof/impl/affinity"
 	"github.com/routeproof/routeproof/impl/fleet"
+	"github.com/routeproof/routeproof/impl/handoff"
 	"github.com/routeproof/routeproof/impl/pins"
 	"github.com/routeproof/routeproof/impl/selection"
 )
@@ -26,6 +27,18 @@ type Pins interface {
 	// Pins returns what the headers ask for, phase by phase, by the workers' ids. An
 	// error is the client's fault and says what is wrong with which header.
 	Pins(h http.Header) (pins.Pins, error)
+}
+
+// Handoff makes the requests of the two phases out of a client's. The bodies it is
+// given are not to be changed.
+type Handoff interface {
+	// Splits says whether requests to the URL path can run in two phases.
+	Splits(path string) bool
+	// Prefill makes the prefill worker's request body. An error is the client's fault.
+	Prefill(body []byte) ([]byte, error)
+	// Decode makes the decode worker's request body out of the client's and of the
+	// prefill worker's answer. An error is that worker's fault.
+	Decode(body, answer []byte) ([]byte, error)
 }
 
 // Models finds the model a request asks for.
@@ -63,11 +76,19 @@ type Parts struct {
 	Fleet     *fleet.Fleet
 	Affinity  affinity.Coordinator // nil turns affinity off; workers are named by fleet keys, opaque to it
 	Policy    selection.Policy
+	Prefill   Prefilling
 	Transport http.RoundTripper // one attempt at one worker; it must not retry by itself
 	Relay     Relay
 	Failover  Failover
 	Context   Upstream
 	Log       *slog.Logger
+}
+
+// Prefilling is what a prefill phase, where there is one, is made of besides.
+type Prefilling struct {
+	Affinity affinity.Coordinator // of this phase alone; nil turns affinity off in it
+	Policy   selection.Policy
+	Handoff  Handoff
 }
 
 // DefaultParts makes the reference's parts for a config, or returns Validate's
@@ -81,12 +102,17 @@ func DefaultParts(cfg Config) (Parts, error) {
 	if err != nil {
 		return Parts{}, err
 	}
+	prefill, err := selection.ByName(cfg.Policy, cfg.Seed+1)
+	if err != nil {
+		return Parts{}, err
+	}
 	p := Parts{
 		Sessions:  HeaderSessions(cfg.SessionHeaders),
 		Pins:      pins.Headers{},
 		Models:    BodyModels{},
 		Fleet:     fleet.New(),
 		Policy:    policy,
+		Prefill:   Prefilling{Policy: prefill, Handoff: handoff.KVTransfer{}},
 		Transport: NewTransport(cfg.HeaderTimeout),
 		Relay:     StreamRelay{},
 		Failover:  DefaultFailover,
@@ -96,11 +122,11 @@ func DefaultParts(cfg Config) (Parts, error) {
 	if cfg.IdleTTL != 0 {
 		ac := cfg.affinity()
 		ac.Live = p.Fleet.Live
-		table, err := affinity.New(ac, affinity.SystemClock{})
-		if err != nil {
-			return Parts{}, err
+		for _, c := range [...]*affinity.Coordinator{&p.Affinity, &p.Prefill.Affinity} {
+			if *c, err = affinity.New(ac, affinity.SystemClock{}); err != nil {
+				return Parts{}, err
+			}
 		}
-		p.Affinity = table
 	}
 	return p, nil
 }
@@ -118,6 +144,10 @@ func (p Parts) missing() string {
 		return "Fleet"
 	case p.Policy == nil:
 		return "Policy"
+	case p.Prefill.Policy == nil:
+		return "Prefill.Policy"
+	case p.Prefill.Handoff == nil:
+		return "Prefill.Handoff"
 	case p.Transport == nil:
 		return "Transport"
 	case p.Relay == nil:

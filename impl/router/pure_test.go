@@ -1,8 +1,6 @@
 package router
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -33,6 +31,9 @@ func TestTheFailoverTable(t *testing.T) {
 		{"a timeout goes elsewhere", Outcome{Failure: TimedOut, Attempt: 1, TimedOut: 1}, Decision{RetryElsewhere, Invalidate}},
 		{"but once only", Outcome{Failure: TimedOut, Attempt: 2, TimedOut: 2}, Decision{Fail, Invalidate}},
 		{"a timeout counts as an attempt", Outcome{Failure: TimedOut, Attempt: 3, TimedOut: 1}, Decision{Fail, Invalidate}},
+		{"a pinned one goes nowhere else", Outcome{Failure: Broken, Attempt: 1, Pinned: true}, Decision{Fail, Invalidate}},
+		{"nor after a timeout", Outcome{Failure: TimedOut, Attempt: 1, TimedOut: 1, Pinned: true}, Decision{Fail, Invalidate}},
+		{"prefill is no exception", Outcome{Failure: Broken, Attempt: 1, Prefill: true}, Decision{RetryElsewhere, Invalidate}},
 		{"a client that leaves unbinds nothing", Outcome{Failure: Cancelled, Attempt: 1}, Decision{Fail, Keep}},
 	} {
 		for _, bound := range []bool{false, true} {
@@ -121,26 +122,6 @@ func TestTheModelOfABody(t *testing.T) {
 	}
 }
 
-func FuzzPropertyAgreesWithTheStandardDecoder(f *testing.F) {
-	for _, s := range []string{`{}`, `{"model":1}`, `{"a":[1,{"model":2}],"model":-1.5e3 ,"b":"\\\""}`, ` [1] `, `{"model":"\"}"}`, `{"a":{},"model":[]}`} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, doc []byte) {
-		if !json.Valid(doc) {
-			t.Skip()
-		}
-		got, ok := property(doc, "model")
-		var all map[string]json.RawMessage
-		want, has := json.RawMessage(nil), false
-		if json.Unmarshal(doc, &all) == nil {
-			want, has = all["model"]
-		}
-		if ok != has || !bytes.Equal(got, want) {
-			t.Errorf("property(%q) = %q, %v; want %q, %v", doc, got, ok, want, has)
-		}
-	})
-}
-
 func TestConnectionHeadersAreNotPassedOn(t *testing.T) {
 	src := http.Header{
 		"Connection": {"close, X-Hop", "x-other"}, "X-Hop": {"1"}, "X-Other": {"2"}, "Keep-Alive": {"timeout=5"},
@@ -170,6 +151,8 @@ func TestBadSettingsAreRefusedByName(t *testing.T) {
 		{Config{MaxAttempts: -1}, "maxAttempts -1"},
 		{Config{MaxBody: -1}, "maxBody -1"},
 		{Config{SessionHeaders: []string{"ok", "not ok"}}, `sessionHeaders[1] "not ok"`},
+		{Config{SessionHeaders: []string{"x-a", "X-A"}}, `sessionHeaders[1] "X-A" is listed twice`},
+		{Config{TenantHeader: "not ok"}, `tenantHeader "not ok"`},
 	} {
 		if _, err := New(c.cfg, Parts{}); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("New(%+v) = %v, want an error that begins with %q", c.cfg, err, c.want)
@@ -183,6 +166,7 @@ func TestBadSettingsAreRefusedByName(t *testing.T) {
 func TestAnAbsentPartIsRefusedByName(t *testing.T) {
 	for name, remove := range map[string]func(*Parts){
 		"Sessions": func(p *Parts) { p.Sessions = nil }, "Models": func(p *Parts) { p.Models = nil },
+		"Pins": func(p *Parts) { p.Pins = nil }, "Prefill.Policy": func(p *Parts) { p.Prefill.Policy = nil }, "Prefill.Handoff": func(p *Parts) { p.Prefill.Handoff = nil },
 		"Fleet": func(p *Parts) { p.Fleet = nil }, "Policy": func(p *Parts) { p.Policy = nil }, "Transport": func(p *Parts) { p.Transport = nil },
 		"Relay": func(p *Parts) { p.Relay = nil }, "Failover": func(p *Parts) { p.Failover = nil },
 		"Context": func(p *Parts) { p.Context = nil }, "Log": func(p *Parts) { p.Log = nil },

@@ -35,9 +35,10 @@ func isQuery(h http.Header) (bool, error) {
 
 // whereabouts is the answer to a query.
 type whereabouts struct {
-	Worker string  `json:"worker"`
-	Rank   *uint32 `json:"rank,omitempty"`
-	Bound  bool    `json:"bound"`
+	Worker  string       `json:"worker"`
+	Rank    *uint32      `json:"rank,omitempty"`
+	Bound   bool         `json:"bound"`
+	Prefill *whereabouts `json:"prefill,omitempty"` // where the request would go first
 }
 
 // answer tells where the request would go, and leaves no trace.
@@ -46,7 +47,16 @@ func (x *exchange) answer() error {
 	if err != nil {
 		return err
 	}
-	body, err := json.Marshal(where(p, bound))
+	w := where(p, bound)
+	if x.inTwo(p) {
+		p, bound, err := x.prefill.look()
+		if err != nil {
+			return err
+		}
+		first := where(p, bound)
+		w.Prefill = &first
+	}
+	body, err := json.Marshal(w)
 	if err != nil {
 		return err
 	}
