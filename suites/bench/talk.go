@@ -45,7 +45,7 @@ func (p *Pool) component(ctx context.Context) (*adapter, error) {
 }
 
 func closeClient(c *component.Client) error {
-	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*answerLimit)
 	defer cancel()
 	return c.Close(ctx)
 }

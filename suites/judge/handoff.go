@@ -56,6 +56,8 @@ func Handed(min int, phases ...string) Judge {
 			switch {
 			case len(prefill) != 1 || len(decode) != 1:
 				g.add(want, fmt.Sprintf("%d and %d", len(prefill), len(decode)), r.Key)
+			case prefill[0].MaxTokens != 1 || prefill[0].Stream:
+				g.add(fmt.Sprintf("a prefill of one token and no stream (%s)", how(r)), fmt.Sprintf("%d tokens, stream %t", prefill[0].MaxTokens, prefill[0].Stream), r.Key)
 			case decode[0].Handoff == nil || decode[0].Handoff.Outcome != ledger.Consumed:
 				g.add(fmt.Sprintf("a decode with the blocks of its prefill (%s)", how(r)), "a hand-off that is "+handedOver(decode[0]), r.Key)
 			case decode[0].Handoff.Issuer != prefill[0].Seq:

@@ -24,12 +24,17 @@ func ReferenceComponent(factory CoordinatorFactory) *component.Client {
 		_ = outW.Close() // of the writing end: never fails
 		served <- err
 	}()
-	return component.Open(inW, outR, component.Options{End: func(context.Context) error {
+	return component.Open(inW, outR, component.Options{End: func(limit context.Context) error {
 		cancel()
 		_ = inR.Close()
-		if err := <-served; err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, io.ErrClosedPipe) {
-			return fmt.Errorf("in-process adapter: %w", err)
+		select {
+		case err := <-served:
+			if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, io.ErrClosedPipe) {
+				return fmt.Errorf("in-process adapter: %w", err)
+			}
+			return nil
+		case <-limit.Done(): // a library that does not come back
+			return fmt.Errorf("in-process adapter: does not end: %w", context.Cause(limit))
 		}
-		return nil
 	}})
 }
