@@ -24,12 +24,12 @@ func crowded(id, stimulus string, c bench.Crowd) bench.Case {
 
 // AFF019Linear: many callers, few sessions.
 func (Cases) AFF019Linear() bench.Case {
-	return crowded("AFF-019/linearizable", "twelve callers at each of eight sessions, 40 turns each, that acquire, commit, fail, leave while they wait, pin, ask, and end their leases twice",
-		bench.Crowd{Callers: 12, Sessions: 8, Turns: 40})
+	return crowded("AFF-019/linearizable", "ten callers at each of ten sessions, 24 turns each, that acquire, commit, fail, leave while they wait, pin, ask, and end their leases twice",
+		bench.Crowd{Callers: 10, Sessions: 10, Turns: 24})
 }
 
 // AFF019Deaths: the same, while workers come and go.
 func (Cases) AFF019Deaths() bench.Case {
-	return crowded("AFF-019/deaths", "eight callers at each of eight sessions, 40 turns each, while workers leave and come back",
-		bench.Crowd{Callers: 8, Sessions: 8, Turns: 40, Deaths: true})
+	return crowded("AFF-019/deaths", "eight callers at each of ten sessions, 24 turns each, while workers leave and come back",
+		bench.Crowd{Callers: 8, Sessions: 10, Turns: 24, Deaths: true})
 }

@@ -74,7 +74,7 @@ func (Catalogue) AFFRacyInvalidate() Mutant {
 					now.Invalidate()
 				}
 			}
-		}), "AFF-019/linearizable", "AFF-013/siblings")
+		}), "AFF-019/linearizable")
 }
 
 // AFFStaleLive looks at who lives, once.

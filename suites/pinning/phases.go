@@ -97,7 +97,7 @@ func (Cases) PDS003Fields() bench.Case {
 		Fleet:       split,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			prefill, decode := r.WorkersOf(bench.Prefill), r.WorkersOf(bench.Decode)
-			for i := range n {
+			for _, i := range r.Rand().Perm(n) { // in order it would be a rotation's own
 				w, rank := prefill[i%len(prefill)], i/len(prefill)%ranks
 				r.Do(ctx, bench.Req{
 					Pin:    on(decode[i/2%len(decode)], (rank+1+i%3)%ranks),
