@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/routeproof/routeproof/impl/adapter"
 	"github.com/routeproof/routeproof/suites/target/component"
@@ -26,9 +27,16 @@ func ReferenceComponent() *component.Client {
 	return component.Open(inW, outR, component.Options{End: func(context.Context) error {
 		cancel()
 		_ = inR.Close()
-		if err := <-served; err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, io.ErrClosedPipe) {
-			return fmt.Errorf("in-process adapter: %w", err)
+		late := time.NewTimer(localGrace)
+		defer late.Stop()
+		select {
+		case err := <-served:
+			if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, io.ErrClosedPipe) {
+				return fmt.Errorf("in-process adapter: %w", err)
+			}
+			return nil
+		case <-late.C:
+			return fmt.Errorf("in-process adapter: Serve did not return within %v of its end", localGrace)
 		}
-		return nil
 	}})
 }
