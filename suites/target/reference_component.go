@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/routeproof/routeproof/impl/adapter"
 	"github.com/routeproof/routeproof/suites/target/component"
@@ -24,17 +25,19 @@ func ReferenceComponent(factory CoordinatorFactory) *component.Client {
 		_ = outW.Close() // of the writing end: never fails
 		served <- err
 	}()
-	return component.Open(inW, outR, component.Options{End: func(limit context.Context) error {
+	return component.Open(inW, outR, component.Options{End: func(context.Context) error {
 		cancel()
 		_ = inR.Close()
+		late := time.NewTimer(localGrace)
+		defer late.Stop()
 		select {
 		case err := <-served:
 			if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, io.ErrClosedPipe) {
 				return fmt.Errorf("in-process adapter: %w", err)
 			}
 			return nil
-		case <-limit.Done(): // a library that does not come back
-			return fmt.Errorf("in-process adapter: does not end: %w", context.Cause(limit))
+		case <-late.C:
+			return fmt.Errorf("in-process adapter: Serve did not return within %v of its end", localGrace)
 		}
 	}})
 }

@@ -124,7 +124,7 @@ func (r request) encode() ([]byte, error) {
 	if replaced.Match(line) {
 		return nil, fmt.Errorf("component: %s: a string of the request is not UTF-8, which the protocol cannot carry", r.Op)
 	}
-	if err := Validate(line); err != nil {
+	if err := checkRequest(line); err != nil {
 		return nil, fmt.Errorf("component: %s: the request breaks the protocol: %w", r.Op, err)
 	}
 	return line, nil

@@ -137,6 +137,7 @@ func (c *Client) open(before int) (ids []ID) {
 type frame struct {
 	ID *ID `json:"id"`
 	Outcome
+	ok any // the result as a document
 }
 
 // receive takes one line.
@@ -159,11 +160,16 @@ func (c *Client) receive(line []byte) *Fault {
 // parse reads an answer as far as that goes without its request.
 func parse(line []byte) (frame, *Fault) {
 	var a frame
+	var doc any
 	s, err := compiled()
 	if err == nil {
-		err = check(s.answer, line)
+		doc, err = strictJSON(line)
 	}
 	if err == nil {
+		err = check(s.answer, doc)
+	}
+	if err == nil {
+		a.ok = doc.(map[string]any)["ok"]
 		err = json.Unmarshal(line, &a)
 	}
 	switch {
@@ -192,7 +198,7 @@ func (c *Client) deliver(a frame, at int) *Fault {
 	case k.givenUp:
 		return &Fault{Kind: LateAnswer, Problem: fmt.Sprintf("the time for operation %s had passed", id), Request: k.line}
 	}
-	if f := c.inspect(k, a.Outcome); f != nil {
+	if f := c.inspect(k, a); f != nil {
 		f.Request = k.line
 		return f
 	}
@@ -202,27 +208,27 @@ func (c *Client) deliver(a frame, at int) *Fault {
 }
 
 // inspect checks a result against its operation; the lock is held.
-func (c *Client) inspect(k *call, o Outcome) *Fault {
-	if o.Err != nil {
+func (c *Client) inspect(k *call, a frame) *Fault {
+	if a.Err != nil {
 		return nil
 	}
-	if err := ValidateOK(k.op, o.OK); err != nil {
+	if err := checkOK(k.op, a.ok); err != nil {
 		return &Fault{Kind: Malformed, Problem: fmt.Sprintf("the result of %s: %v", k.op, err)}
 	}
 	switch k.op {
 	case OpSync:
-		return c.inspectSync(k, o)
+		return c.inspectSync(k, a)
 	case OpBatch:
-		return c.inspectBatch(k, o)
+		return c.inspectBatch(k, a)
 	}
 	return nil
 }
 
 // inspectSync holds the list of the parked against what we know: it must be exactly
 // the earlier operations without an answer, in order.
-func (c *Client) inspectSync(k *call, o Outcome) *Fault {
+func (c *Client) inspectSync(k *call, a frame) *Fault {
 	var r Synced
-	if err := o.Into(&r); err != nil {
+	if err := a.Into(&r); err != nil {
 		return &Fault{Kind: Malformed, Problem: err.Error()}
 	}
 	open := c.open(k.asked)
@@ -243,23 +249,22 @@ func (c *Client) inspectSync(k *call, o Outcome) *Fault {
 }
 
 // inspectBatch checks each answer of a batch by its operation.
-func (c *Client) inspectBatch(k *call, o Outcome) *Fault {
-	var r Batched
-	if err := o.Into(&r); err != nil {
-		return &Fault{Kind: Malformed, Problem: err.Error()}
+func (c *Client) inspectBatch(k *call, a frame) *Fault {
+	result := a.ok.(map[string]any) // as batch.ok demands
+	answers := result["answers"].([]any)
+	if len(answers) != len(k.parts) {
+		return &Fault{Kind: Malformed, Problem: fmt.Sprintf("%d answers to a batch of %d operations", len(answers), len(k.parts))}
 	}
-	if len(r.Answers) != len(k.parts) {
-		return &Fault{Kind: Malformed, Problem: fmt.Sprintf("%d answers to a batch of %d operations", len(r.Answers), len(k.parts))}
-	}
-	for i, a := range r.Answers {
-		if a.Err != nil {
+	for i, answer := range answers {
+		ok, isOK := answer.(map[string]any)["ok"]
+		if !isOK {
 			continue
 		}
-		if err := ValidateOK(k.parts[i], a.OK); err != nil {
+		if err := checkOK(k.parts[i], ok); err != nil {
 			return &Fault{Kind: Malformed, Problem: fmt.Sprintf("answer %d of the batch, the result of %s: %v", i, k.parts[i], err)}
 		}
 	}
-	if c.claims != nil && c.claims[ClaimSteps] != (r.Steps != nil) {
+	if _, steps := result["steps"]; c.claims != nil && c.claims[ClaimSteps] != steps {
 		return &Fault{Kind: Malformed, Problem: "steps must be there if, and only if, the adapter claims them"}
 	}
 	return nil

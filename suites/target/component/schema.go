@@ -24,43 +24,62 @@ const schemaID = "urn:routeproof:schema:component:v1"
 // schemas are the compiled parts of Schema.
 type schemas struct {
 	line, answer *jsonschema.Schema
-	ok           map[string]*jsonschema.Schema // by operation
+	frame, part  *jsonschema.Schema            // of a request, and of an operation of a batch, without what hangs on its name
+	args, ok     map[string]*jsonschema.Schema // by operation
 }
 
 var compiled = sync.OnceValues(func() (*schemas, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema))
+	s, err := compile()
 	if err != nil {
 		return nil, fmt.Errorf("component schema: %w", err)
+	}
+	return s, nil
+})
+
+func compile() (*schemas, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema))
+	if err != nil {
+		return nil, err
 	}
 	var names struct {
 		Defs map[string]json.RawMessage `json:"$defs"`
 	}
 	if err := json.Unmarshal(Schema, &names); err != nil {
-		return nil, fmt.Errorf("component schema: %w", err)
+		return nil, err
 	}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	if err := c.AddResource(schemaID, doc); err != nil {
-		return nil, fmt.Errorf("component schema: %w", err)
+		return nil, err
 	}
-	s := &schemas{ok: map[string]*jsonschema.Schema{}}
+	s := &schemas{args: map[string]*jsonschema.Schema{}, ok: map[string]*jsonschema.Schema{}}
 	if s.line, err = c.Compile(schemaID); err != nil {
 		return nil, err
 	}
-	if s.answer, err = c.Compile(schemaID + "#/$defs/answer"); err != nil {
-		return nil, err
-	}
 	for def := range names.Defs {
-		op, isOK := strings.CutSuffix(def, ".ok")
-		if !isOK {
-			continue
-		}
-		if s.ok[op], err = c.Compile(schemaID + "#/$defs/" + def); err != nil {
+		compiled, err := c.Compile(schemaID + "#/$defs/" + def)
+		if err != nil {
 			return nil, err
+		}
+		op, suffix := def, ""
+		if dot := strings.LastIndexByte(def, '.'); dot >= 0 {
+			op, suffix = def[:dot], def[dot:]
+		}
+		switch {
+		case suffix == ".args":
+			s.args[op] = compiled
+		case suffix == ".ok":
+			s.ok[op] = compiled
+		case def == "answer":
+			s.answer = compiled
+		case def == "request.frame":
+			s.frame = compiled
+		case def == "part.frame":
+			s.part = compiled
 		}
 	}
 	return s, nil
-})
+}
 
 // Validate checks a line, a request or an answer, by Schema. Of an answer it checks
 // what can be told without its request; ValidateOK checks the rest.
@@ -69,26 +88,81 @@ func Validate(line []byte) error {
 	if err != nil {
 		return err
 	}
-	return check(s.line, line)
+	doc, err := strictJSON(line)
+	if err != nil {
+		return err
+	}
+	return check(s.line, doc)
 }
 
 // ValidateOK checks the result of the named operation. Of an operation that the
 // schema does not know, any object will do.
 func ValidateOK(op string, ok []byte) error {
+	doc, err := strictJSON(ok)
+	if err != nil {
+		return err
+	}
+	return checkOK(op, doc)
+}
+
+func checkOK(op string, ok any) error {
 	s, err := compiled()
 	if err != nil {
 		return err
 	}
-	if s.ok[op] == nil {
-		return nil
-	}
 	return check(s.ok[op], ok)
 }
 
-func check(s *jsonschema.Schema, text []byte) error {
-	doc, err := strictJSON(text)
+// checkRequest is Validate for a request of our own. It goes straight to what the
+// operation's name demands, where the schema tries one name after another: a batch has
+// thousands.
+func checkRequest(line []byte) error {
+	s, err := compiled()
 	if err != nil {
 		return err
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
+	if err != nil {
+		return err
+	}
+	if err := check(s.frame, doc); err != nil {
+		return err
+	}
+	op, args := operation(doc)
+	if op != OpBatch {
+		return check(s.args[op], args)
+	}
+	parts, _ := args.(map[string]any)["ops"].([]any)
+	if len(parts) == 0 {
+		return errors.New("a batch of no operations")
+	}
+	for i, p := range parts {
+		err := check(s.part, p)
+		if err == nil {
+			op, args := operation(p)
+			err = check(s.args[op], args)
+		}
+		if err != nil {
+			return fmt.Errorf("operation %d of the batch: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// operation takes a request, or an operation of a batch, apart.
+func operation(doc any) (op string, args any) {
+	m, _ := doc.(map[string]any)
+	op, _ = m["op"].(string)
+	if args = m["args"]; args == nil {
+		args = map[string]any{}
+	}
+	return op, args
+}
+
+// check checks a document; without a schema, anything goes.
+func check(s *jsonschema.Schema, doc any) error {
+	if s == nil {
+		return nil
 	}
 	return said(s.Validate(doc))
 }

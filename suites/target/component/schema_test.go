@@ -129,6 +129,12 @@ func TestTheSchemaTakesEitherDirection(t *testing.T) {
 		if err := Validate([]byte(text)); (err == nil) != good {
 			t.Errorf("%s: %v", text, err)
 		}
+		if !strings.Contains(text, `"op":`) {
+			continue
+		}
+		if err := checkRequest([]byte(text)); (err == nil) != good { // a shorter way to the same
+			t.Errorf("as a request of ours, %s: %v", text, err)
+		}
 	}
 }
 
