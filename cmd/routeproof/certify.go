@@ -109,7 +109,7 @@ func (a *app) certify() *cobra.Command {
 				return usagef("--profile is empty; name a profile, or leave it out to certify all")
 			}
 			if c.Flags().Changed("expect") {
-				if p.Expected, err = report.LoadExpected(expect, p.Catalogue.CaseIDs("")); err != nil {
+				if p.Expected, err = report.LoadExpected(expect, p.Catalogue.CaseIDs(""), p.Catalogue.Spec.ClaimNames()); err != nil {
 					return usagef("%v; correct the file that --expect names", err)
 				}
 			}

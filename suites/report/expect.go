@@ -19,6 +19,9 @@ type Expected struct {
 	Target  string            // what the expectation is about, for people
 	Default Wanted            // for cases that are not listed; its Verdict is Pass unless the file says otherwise
 	Cases   map[string]Wanted // by case ID or ID/permutation
+	// Declines holds the claims that the target's manifest answers with no: every case
+	// that needs one, and is not listed, is expected to be declined.
+	Declines map[string]Wanted
 }
 
 // Expectation is what was wanted of one case, and whether it came.
@@ -37,13 +40,18 @@ type Comparison struct {
 }
 
 // For is what is expected of c: the entry of its ID/permutation, else of its
-// ID, else the default.
+// ID, else that of a claim which it needs, else the default.
 func (e *Expected) For(c *CaseResult) Wanted {
 	if w, ok := e.Cases[c.Name()]; ok {
 		return w
 	}
 	if w, ok := e.Cases[c.ID]; ok {
 		return w
+	}
+	for _, claim := range c.Claims {
+		if w, ok := e.Declines[claim]; ok {
+			return w
+		}
 	}
 	return e.Default
 }
@@ -54,10 +62,13 @@ func (e *Expected) For(c *CaseResult) Wanted {
 // it names a permutation that its present case does not have.
 func Compare(r *Report, e *Expected) {
 	c := &Comparison{File: e.File, Target: e.Target, Compared: len(r.Cases)}
-	present, met := map[string]bool{}, map[string]bool{}
+	present, met, needed := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range r.Cases {
 		res := &r.Cases[i]
 		present[res.ID] = true
+		for _, claim := range res.Claims {
+			needed[claim] = true
+		}
 		met[res.ID], met[res.Name()] = true, true
 		w := e.For(res)
 		res.Expectation = &Expectation{Verdict: w.Verdict, Why: w.Why, OK: w.Verdict == res.Verdict}
@@ -73,6 +84,14 @@ func Compare(r *Report, e *Expected) {
 		c.Differences++
 		r.Problems = append(r.Problems, Problem{Kind: ProblemExpectation, Subject: name,
 			Text: "expected " + string(e.Cases[name].Verdict) + ", but no such case ran; remove the entry or run the case"})
+	}
+	for _, claim := range slices.Sorted(maps.Keys(e.Declines)) {
+		if needed[claim] || r.Mode == Run {
+			continue
+		}
+		c.Differences++
+		r.Problems = append(r.Problems, Problem{Kind: ProblemExpectation, Subject: claim,
+			Text: "expected to be declined, but no case that ran needs this claim; remove the entry"})
 	}
 	r.Expected = c
 }

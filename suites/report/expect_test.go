@@ -11,10 +11,14 @@ import (
 
 var known = []string{"AFF-012", "AFF-013", "RTE-001", "STR-004"}
 
+var knownClaims = []string{"component.affinity", "routing.models"}
+
 const goodExpect = `# comments are welcome
 apiVersion: routeproof/v1
 target: HAProxy 2.6 with a stick table
 default: pass
+declines:
+  component.affinity: it is no library
 cases:
   AFF-012: {verdict: fail, why: "moves a session back: its worker returned"}
   RTE-001: {verdict: pass}
@@ -28,31 +32,31 @@ func TestExpectationsAreRead(t *testing.T) {
 	if err := os.WriteFile(path, []byte(goodExpect), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got, err := LoadExpected(path, known)
+	got, err := LoadExpected(path, known, knownClaims)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := &Expected{File: path, Target: "HAProxy 2.6 with a stick table", Default: Wanted{Verdict: Pass}, Cases: map[string]Wanted{
-		"AFF-012":         {Fail, "moves a session back: its worker returned", 6},
-		"RTE-001":         {Pass, "", 7},
-		"STR-004/chunked": {Declined, "buffers answers", 8},
-	}}
+		"AFF-012":         {Fail, "moves a session back: its worker returned", 8},
+		"RTE-001":         {Pass, "", 9},
+		"STR-004/chunked": {Declined, "buffers answers", 10},
+	}, Declines: map[string]Wanted{"component.affinity": {Declined, "it is no library", 6}}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
-	if _, err := LoadExpected(path+".none", known); err == nil {
+	if _, err := LoadExpected(path+".none", known, knownClaims); err == nil {
 		t.Error("a missing file is read")
 	}
 }
 
 func TestTheDefaultMayBeLeftOutAndNoCaseListed(t *testing.T) {
 	for _, text := range []string{"apiVersion: routeproof/v1\ntarget: t\n", "apiVersion: routeproof/v1\ntarget: t\ncases:\n", "apiVersion: routeproof/v1\ntarget: t\ncases: {}\n"} {
-		e, err := parseExpected("e.yaml", []byte(text), known)
+		e, err := parseExpected("e.yaml", []byte(text), known, knownClaims)
 		if err != nil || e.For(&CaseResult{ID: "AFF-012"}).Verdict != Pass {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	e, err := parseExpected("e.yaml", []byte("apiVersion: routeproof/v1\ntarget: t\ndefault: declined\n"), known)
+	e, err := parseExpected("e.yaml", []byte("apiVersion: routeproof/v1\ntarget: t\ndefault: declined\n"), known, knownClaims)
 	if err != nil || e.For(&CaseResult{ID: "AFF-012"}).Verdict != Declined {
 		t.Errorf("default: %v", err)
 	}
@@ -86,7 +90,7 @@ func TestExpectationErrorsNameFileAndLine(t *testing.T) {
 		"no YAML":                      {"{", `e.yaml`},
 		"a merge key is not read over": {head + "x: &x {verdict: pass}\ncases:\n  <<: *x\n", `e.yaml`},
 	} {
-		_, err := parseExpected("e.yaml", []byte(c.text), known)
+		_, err := parseExpected("e.yaml", []byte(c.text), known, knownClaims)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", name, err, c.want)
 		}
@@ -94,11 +98,11 @@ func TestExpectationErrorsNameFileAndLine(t *testing.T) {
 }
 
 func TestAllFaultsAreReportedAtOnce(t *testing.T) {
-	_, err := parseExpected("e.yaml", []byte("apiVersion: v0\ncases:\n  A: {verdict: x}\n  B: {verdict: fail}\n"), known)
+	_, err := parseExpected("e.yaml", []byte("apiVersion: v0\ndeclines: {x.y: w, routing.models: \"\"}\ncases:\n  A: {verdict: x}\n  B: {verdict: fail}\n"), known, knownClaims)
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, want := range []string{"apiVersion", "no target", `unknown case "A"`, `"x"`, `unknown case "B"`, "fail without why"} {
+	for _, want := range []string{"apiVersion", "no target", `unknown case "A"`, `"x"`, `unknown case "B"`, "fail without why", `unknown claim "x.y"`, "routing.models: declined without why"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("lacks %q:\n%v", want, err)
 		}
@@ -110,14 +114,14 @@ func FuzzExpectationsNeverPanic(f *testing.F) {
 	f.Add("a: &a [*a]\n? - b\n: c\n<<: *a")
 	f.Add("apiVersion: !!str x\ncases: {? [x] : y}\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		if e, err := parseExpected("e.yaml", []byte(text), known); (e == nil) == (err == nil) {
+		if e, err := parseExpected("e.yaml", []byte(text), known, knownClaims); (e == nil) == (err == nil) {
 			t.Errorf("%v and %v", e, err)
 		}
 	})
 }
 
 func TestCompare(t *testing.T) {
-	e, err := parseExpected("e.yaml", []byte(goodExpect), known)
+	e, err := parseExpected("e.yaml", []byte(goodExpect), known, knownClaims)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,6 +131,8 @@ func TestCompare(t *testing.T) {
 		{ID: "AFF-013", Verdict: Pass},
 		{ID: "STR-004", Permutation: "chunked", Verdict: Declined},
 		{ID: "STR-004", Permutation: "plain", Verdict: Declined},
+		{ID: "AFF-020", Claims: []string{"affinity.key", "component.affinity"}, Verdict: Declined},
+		{ID: "AFF-021", Claims: []string{"component.affinity"}, Verdict: Pass},
 	}}
 	Compare(r, e)
 	want := []Expectation{
@@ -135,17 +141,30 @@ func TestCompare(t *testing.T) {
 		{Pass, "", true},
 		{Declined, "buffers answers", true},
 		{Pass, "", false},
+		{Declined, "it is no library", true},
+		{Declined, "it is no library", false},
 	}
 	for i, w := range want {
 		if got := *r.Cases[i].Expectation; got != w {
 			t.Errorf("%s: %+v, want %+v", r.Cases[i].Name(), got, w)
 		}
 	}
-	if d := cmp.Diff(&Comparison{"e.yaml", "HAProxy 2.6 with a stick table", 5, 3}, r.Expected); d != "" {
+	if d := cmp.Diff(&Comparison{"e.yaml", "HAProxy 2.6 with a stick table", 7, 4}, r.Expected); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 	if len(r.Problems) != 1 || r.Problems[0].Subject != "RTE-001" || r.Problems[0].Kind != ProblemExpectation {
 		t.Errorf("problems %v, want one for RTE-001, which did not run", r.Problems)
+	}
+}
+
+func TestAClaimThatNobodyNeedsIsNoExpectation(t *testing.T) {
+	e := &Expected{Default: Wanted{Verdict: Pass}, Declines: map[string]Wanted{"gone": {Verdict: Declined, Why: "w"}}}
+	for mode, problems := range map[Mode]int{Certify: 1, Run: 0} {
+		r := &Report{Mode: mode, Cases: []CaseResult{{ID: "RTE-001", Claims: []string{"routing.spread"}, Verdict: Pass}}}
+		Compare(r, e)
+		if len(r.Problems) != problems || r.Expected.Differences != problems {
+			t.Errorf("%s: %v, %+v", mode, r.Problems, r.Expected)
+		}
 	}
 }
 

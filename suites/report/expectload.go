@@ -23,27 +23,31 @@ var expectable = []Verdict{Pass, Fail, Inconclusive, Declined, Exempt}
 //	apiVersion: routeproof/v1
 //	target: HAProxy 2.6 with a stick table
 //	default: pass            # optional: the verdict of cases not listed
+//	declines:                # optional: claims; all cases that need one are declined
+//	  component.affinity: it is no library
 //	cases:
 //	  AFF-012: {verdict: fail, why: "moves a session back when its worker returns"}
 //	  STR-003/chunked: {verdict: declined, why: "buffers answers"}
 //
-// Known are the case IDs of the catalogue; a key is one of them, or ID/permutation.
+// Known are the case IDs of the catalogue, and claims its claims; a case's key is one
+// of the former, or ID/permutation.
 // Verdicts are pass, fail, inconclusive, declined or exempt. Every fault is
 // reported with file and line: an unknown or repeated key, verdict or case ID,
 // a missing target, verdict or apiVersion, and a missing why where the verdict
 // is not pass.
-func LoadExpected(path string, known []string) (*Expected, error) {
+func LoadExpected(path string, known, claims []string) (*Expected, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("expectations: %w", err)
 	}
-	return parseExpected(path, text, known)
+	return parseExpected(path, text, known, claims)
 }
 
 type expectParser struct {
-	file  string
-	known []string
-	errs  []error
+	file   string
+	known  []string
+	claims []string
+	errs   []error
 }
 
 type field struct {
@@ -52,7 +56,7 @@ type field struct {
 	value ast.Node
 }
 
-func parseExpected(file string, text []byte, known []string) (exp *Expected, err error) {
+func parseExpected(file string, text []byte, known, claims []string) (exp *Expected, err error) {
 	defer func() { // the YAML parser is not ours; whatever a file holds must end as an error
 		if r := recover(); r != nil {
 			exp, err = nil, fmt.Errorf("%s: not readable as YAML: %v", file, r)
@@ -62,7 +66,7 @@ func parseExpected(file string, text []byte, known []string) (exp *Expected, err
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	p := &expectParser{file: file, known: known}
+	p := &expectParser{file: file, known: known, claims: claims}
 	if len(tree.Docs) != 1 || tree.Docs[0].Body == nil {
 		return nil, fmt.Errorf("%s:1: want one YAML document with apiVersion, target and cases", file)
 	}
@@ -74,7 +78,7 @@ func parseExpected(file string, text []byte, known []string) (exp *Expected, err
 }
 
 func (p *expectParser) document(body ast.Node) *Expected {
-	e := &Expected{File: p.file, Default: Wanted{Verdict: Pass}, Cases: map[string]Wanted{}}
+	e := &Expected{File: p.file, Default: Wanted{Verdict: Pass}, Cases: map[string]Wanted{}, Declines: map[string]Wanted{}}
 	version := ""
 	for _, f := range p.fields(body, "the document") {
 		switch f.key {
@@ -94,8 +98,22 @@ func (p *expectParser) document(body ast.Node) *Expected {
 			for _, c := range p.fields(f.value, "cases") {
 				e.Cases[c.key] = p.wanted(c)
 			}
+		case "declines":
+			if isNull(f.value) {
+				continue
+			}
+			for _, c := range p.fields(f.value, "declines") {
+				if !slices.Contains(p.claims, c.key) {
+					p.fault(c.line, "unknown claim %q; suites/spec/claims.md lists all", c.key)
+				}
+				w := Wanted{Verdict: Declined, Why: p.text(c), Line: c.line}
+				if w.Why == "" {
+					p.fault(c.line, "claim %s: declined without why; say in one line what the router does", c.key)
+				}
+				e.Declines[c.key] = w
+			}
 		default:
-			p.fault(f.line, "unknown key %q; known are apiVersion, target, default, cases", f.key)
+			p.fault(f.line, "unknown key %q; known are apiVersion, target, default, declines, cases", f.key)
 		}
 	}
 	if version == "" {
