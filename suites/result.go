@@ -29,7 +29,7 @@ func (c *Catalogue) Blank(j Job, seed uint64) report.CaseResult {
 	x, _ := c.Case(j.Case)
 	cl, _ := c.Spec.Clause(x.Clause())
 	return report.CaseResult{
-		ID: x.ID, Permutation: j.Mutant, Clause: cl.ID, Level: level(cl), Profile: cl.Profile, Claims: claims(cl, x),
+		ID: x.ID, Permutation: j.Mutant, Clause: cl.ID, Level: level(cl), Profile: cl.Profile, Claims: claims(cl, x), Surface: surface(x),
 		Verdict: report.NotRun, Title: cl.Title, Why: cl.Text, Seed: JobSeed(seed, j),
 	}
 }
@@ -37,6 +37,13 @@ func (c *Catalogue) Blank(j Job, seed uint64) report.CaseResult {
 // claims are what a case needs: its clause's claims and its own.
 func claims(cl spec.Clause, x bench.Case) []string {
 	return slices.Concat(cl.Claims, x.Claims)
+}
+
+func surface(x bench.Case) report.Surface {
+	if x.Component() {
+		return report.Component
+	}
+	return report.HTTP
 }
 
 func level(cl spec.Clause) report.Level { return report.Level(cl.Level) }

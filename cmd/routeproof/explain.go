@@ -98,7 +98,21 @@ func (a *app) caseOf(cat *suites.Catalogue, c bench.Case) {
 	if len(c.Claims) > 0 {
 		a.field("claims", strings.Join(c.Claims, ", ")+" beside its clause's")
 	}
-	a.field("setting", fmt.Sprintf("%s; %s; %s; at most %v", c.Setting(), variant, alone, c.Limit))
+	switch {
+	case c.Script != nil:
+		a.field("setting", fmt.Sprintf("the component, asked one thing after another on its own clock; at most %v", c.Limit))
+		for i, st := range c.Script.Steps {
+			label := ""
+			if i == 0 {
+				label = "steps"
+			}
+			a.field(label, st.Sentence())
+		}
+	case c.Crowd != nil:
+		a.field("setting", fmt.Sprintf("the component, with about %d operations at once and after each other; at most %v", c.Crowd.Ops(), c.Limit))
+	default:
+		a.field("setting", fmt.Sprintf("%s; %s; %s; at most %v", c.Setting(), variant, alone, c.Limit))
+	}
 	for i, id := range cat.Killers(c.ID) {
 		m, _ := cat.Mutant(id)
 		label := "kills"

@@ -129,7 +129,7 @@ func (Catalogue) AFFCountsCharacters() Mutant {
 		}
 		return k
 	}
-	return coordinator("bnd/counts-characters", "ids of up to 256 characters are served, whatever their bytes", naming(shorten), "BND-001/component")
+	return coordinator("bnd/counts-characters", "ids of up to 256 characters are served, whatever their bytes", naming(shorten), "AFF-015/limit")
 }
 
 // AFFDeafWaiters lets a waiter that is told to go wait on.

@@ -19,8 +19,9 @@ type Expected struct {
 	Target  string            // what the expectation is about, for people
 	Default Wanted            // for cases that are not listed; its Verdict is Pass unless the file says otherwise
 	Cases   map[string]Wanted // by case ID or ID/permutation
-	// Declines holds the claims that the target's manifest answers with no: every case
-	// that needs one, and is not listed, is expected to be declined.
+	// Declines holds the claims that the target's manifest answers with no, or
+	// surface.http or surface.component where it lacks that: every case that needs one,
+	// and is not listed, is expected to be declined.
 	Declines map[string]Wanted
 }
 
@@ -48,7 +49,7 @@ func (e *Expected) For(c *CaseResult) Wanted {
 	if w, ok := e.Cases[c.ID]; ok {
 		return w
 	}
-	for _, claim := range c.Claims {
+	for _, claim := range append([]string{c.Surface.claim()}, c.Claims...) {
 		if w, ok := e.Declines[claim]; ok {
 			return w
 		}
@@ -66,7 +67,7 @@ func Compare(r *Report, e *Expected) {
 	for i := range r.Cases {
 		res := &r.Cases[i]
 		present[res.ID] = true
-		for _, claim := range res.Claims {
+		for _, claim := range append([]string{res.Surface.claim()}, res.Claims...) {
 			needed[claim] = true
 		}
 		met[res.ID], met[res.Name()] = true, true

@@ -103,8 +103,8 @@ func (p *expectParser) document(body ast.Node) *Expected {
 				continue
 			}
 			for _, c := range p.fields(f.value, "declines") {
-				if !slices.Contains(p.claims, c.key) {
-					p.fault(c.line, "unknown claim %q; suites/spec/claims.md lists all", c.key)
+				if !slices.Contains(p.claims, c.key) && c.key != HTTP.claim() && c.key != Component.claim() {
+					p.fault(c.line, "unknown claim %q; suites/spec/claims.md lists all, and there are %s and %s", c.key, HTTP.claim(), Component.claim())
 				}
 				w := Wanted{Verdict: Declined, Why: p.text(c), Line: c.line}
 				if w.Why == "" {

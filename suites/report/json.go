@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"bytes"
 	_ "embed"
 	"encoding/json"
@@ -131,6 +132,7 @@ func (r *Report) publishable() *Report {
 			*s = Redact(*s)
 		}
 		k.Claims, k.Evidence = filled(k.Claims), filled(k.Evidence)
+		k.Surface = cmp.Or(k.Surface, HTTP)
 		k.Violations = filled(slices.Clone(k.Violations))
 		for j := range k.Violations {
 			v := &k.Violations[j]

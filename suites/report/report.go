@@ -90,6 +90,7 @@ type CaseResult struct {
 	Level       Level             `json:"level"`
 	Profile     string            `json:"profile"`
 	Claims      []string          `json:"claims"`
+	Surface     Surface           `json:"surface"` // where the target is touched; empty means HTTP
 	Verdict     Verdict           `json:"verdict"`
 	Title       string            `json:"title"`
 	Why         string            `json:"why"` // the clause's sentence, on one line
@@ -106,6 +107,18 @@ type CaseResult struct {
 	LogTail     string            `json:"logTail,omitempty"`
 	Expectation *Expectation      `json:"expectation,omitempty"` // set by Compare
 }
+
+// Surface is where a case touches its target.
+type Surface string
+
+// Surfaces.
+const (
+	HTTP      Surface = "http"      // requests in, workers behind
+	Component Surface = "component" // a library, through its adapter
+)
+
+// claim is the name by which a file expects all cases on a surface to be declined.
+func (s Surface) claim() string { return "surface." + string(s) }
 
 // Name is the case's ID, with its permutation after a slash if it has one. It
 // is unique in a report.

@@ -66,6 +66,35 @@ func (st *Step) String() string {
 	return b.String()
 }
 
+// Sentence says what is asked and what must come of it.
+func (st *Step) Sentence() string {
+	var all []string
+	for _, w := range st.Wants {
+		who := w.Name
+		if who == st.Name {
+			who = "it"
+		}
+		words := make([]string, len(w.AnyOf))
+		for i, o := range w.AnyOf {
+			words[i] = o.String()
+		}
+		switch {
+		case len(words) == 0:
+			all = append(all, who+" waits")
+		case len(words) == 1 && w.AnyOf[0].State == StateDone && who == "it":
+		default:
+			all = append(all, who+": "+strings.Join(words, " or "))
+		}
+	}
+	if p := st.Passes; p != nil {
+		all = append(all, fmt.Sprintf("one of %s: %s", strings.Join(p.Among, ", "), p.Outcome))
+	}
+	if len(all) == 0 {
+		return st.String()
+	}
+	return st.String() + " -> " + strings.Join(all, "; ")
+}
+
 func comma(i int) string {
 	if i == 0 {
 		return ""

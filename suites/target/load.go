@@ -224,6 +224,9 @@ func (m *Manifest) readClaims(o object, known []string) {
 
 // agree checks claims against what the rest of the manifest gives them to stand on.
 func (m *Manifest) agree(o object, at map[string]value) {
+	if !m.HasRouter() {
+		return // what follows is about routers
+	}
 	for _, c := range sortedKeys(m.Claims) {
 		if !m.Claims[c] {
 			continue
