@@ -13,6 +13,7 @@ import (
 type Want struct {
 	Model string
 	Pool  Pool
+	Split bool            // of Whole, leave the aggregated out while there are both prefill and decode workers
 	At    affinity.Target // this one, whatever its role; if it has several ranks and none is named, one is chosen. Zero: any of the pool
 	Not   []string        // workers, as Target names them, that are out of the question unless At names them
 }
@@ -76,6 +77,9 @@ func (f *Fleet) choose(pick func([]selection.Candidate) int, w Want) (Place, boo
 		f.gather([]*member{m}, func(*member) bool { return true })
 	} else {
 		now := time.Now().UnixNano()
+		if w.Pool == Whole && w.Split && v.split(w.Model) {
+			w.Pool = Decode
+		}
 		all := v.pool(w.Model, w.Pool)
 		f.gather(all, func(m *member) bool { return m.avoidUntil.Load() <= now && !slices.Contains(w.Not, m.key) })
 		if len(f.eligible) == 0 {

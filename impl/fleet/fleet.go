@@ -146,13 +146,11 @@ func (f *Fleet) Models() []string { return f.current.Load().models }
 // Size returns the number of workers.
 func (f *Fleet) Size() int { return len(f.current.Load().members) }
 
-// Has says whether the pool of the model holds a worker.
-func (f *Fleet) Has(model string, p Pool) bool { return len(f.current.Load().pool(model, p)) > 0 }
-
 // Split says whether requests for the model can run in two phases: it has
 // workers for prefill and for decode.
-func (f *Fleet) Split(model string) bool {
-	v := f.current.Load()
+func (f *Fleet) Split(model string) bool { return f.current.Load().split(model) }
+
+func (v *view) split(model string) bool {
 	return len(v.pool(model, Prefill)) > 0 && len(v.pool(model, Decode)) > 0
 }
 

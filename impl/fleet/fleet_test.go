@@ -77,12 +77,23 @@ func TestPoolsAreByRole(t *testing.T) {
 			t.Errorf("%v: %s, want %s", pool, got, want)
 		}
 	}
-	if !f.Split("m") || f.Split("x") || f.Has("x", Whole) || !f.Has("m", Prefill) {
-		t.Error("Split or Has is wrong")
+	if !f.Split("m") || f.Split("x") {
+		t.Error("Split is wrong")
+	}
+	for range 3 {
+		if got := f.Begin(rr, Want{Model: "m", Split: true}); got.ID() != "d" {
+			t.Errorf("of both roles, %s was chosen", got.ID())
+		}
+		if got := f.Begin(rr, Want{Model: "m", Split: true, At: find(t, f, "a")}); got.ID() != "a" {
+			t.Errorf("instead of the named one, %s was chosen", got.ID())
+		}
 	}
 	set(t, f, worker("p", discovery.Prefill, 1), worker("a", "", 1))
 	if f.Split("m") {
 		t.Error("split without a decode worker")
+	}
+	if got := f.Begin(rr, Want{Model: "m", Split: true}); got.ID() != "a" {
+		t.Errorf("without decode workers, %s was chosen", got.ID())
 	}
 	set(t, f, worker("p", discovery.Prefill, 1))
 	if f.Begin(rr, Want{Model: "m"}) != nil {

@@ -48,7 +48,7 @@ func (r *Router) admit(w http.ResponseWriter, req *http.Request) (*exchange, err
 		}
 		return nil, err
 	}
-	x := &exchange{r: r, w: w, req: req, body: body, key: affinity.Key{Model: model}}
+	x := &exchange{r: r, w: w, req: req, body: body, key: affinity.Key{Model: model}, splittable: r.parts.Prefill.Handoff.Splits(req.URL.Path)}
 	if r.parts.Affinity != nil {
 		x.key.Session = r.parts.Sessions.Session(req)
 	}
@@ -76,7 +76,7 @@ func (r *Router) admit(w http.ResponseWriter, req *http.Request) (*exchange, err
 		}
 	}
 	if p.Prefill.Worker != "" && x.splits() { // before anything is done for the other phase
-		if _, _, err := x.prefill.look(); err != nil {
+		if _, _, err := x.prefill.look(); err != nil && !errors.Is(err, errNoWorker) { // they may have just left
 			return nil, err
 		}
 	}

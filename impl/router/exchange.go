@@ -22,16 +22,16 @@ type exchange struct {
 	key   affinity.Key // without a session if there is none, or affinity is off
 	query bool         // the client only asks where the request would go
 
+	splittable bool // can run in two phases, if there are workers for them
+
 	serve     leg    // the phase that answers the client
 	prefill   leg    // the one before it
 	handed    []byte // the decode worker's request, once prefill has run for it
 	requestID string // made here, because the phases must have one in common; "" if not needed
 }
 
-// splits says whether fresh requests like this one run in two phases.
-func (x *exchange) splits() bool {
-	return x.r.parts.Prefill.Handoff.Splits(x.req.URL.Path) && x.r.parts.Fleet.Split(x.key.Model)
-}
+// splits says whether fresh requests like this one run in two phases now.
+func (x *exchange) splits() bool { return x.splittable && x.r.parts.Fleet.Split(x.key.Model) }
 
 // inTwo says whether the request runs in two phases if the place is to answer it.
 func (x *exchange) inTwo(p fleet.Place) bool {

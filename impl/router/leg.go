@@ -54,11 +54,8 @@ func (l *leg) place() (*fleet.Ticket, error) {
 // want says what the leg needs of the fleet while it is not bound: the pinned
 // worker, or any.
 func (l *leg) want() (fleet.Want, error) {
-	w := fleet.Want{Model: l.x.key.Model, Pool: l.fit, Not: l.failed}
+	w := fleet.Want{Model: l.x.key.Model, Pool: l.fit, Split: l.x.splittable, Not: l.failed}
 	if l.pin.Worker == "" {
-		if l.fit == fleet.Whole && l.x.splits() {
-			w.Pool = fleet.Decode
-		}
 		return w, nil
 	}
 	p, err := l.x.r.parts.Fleet.Find(w.Model, l.pin)

@@ -63,7 +63,7 @@ func (x *exchange) runPrefill(decode *fleet.Ticket) (answered bool, err error) {
 			case !errors.Is(err, errNoWorker):
 			case last != nil:
 				err = last
-			case !x.splits(): // the prefill workers have just left
+			case len(x.prefill.failed) == 0: // they have just left
 				x.handed, err = x.body, nil
 			}
 			return false, err

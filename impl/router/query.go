@@ -2,6 +2,7 @@ package router
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -50,11 +51,13 @@ func (x *exchange) answer() error {
 	w := where(p, bound)
 	if x.inTwo(p) {
 		p, bound, err := x.prefill.look()
-		if err != nil {
+		switch {
+		case err == nil:
+			first := where(p, bound)
+			w.Prefill = &first
+		case !errors.Is(err, errNoWorker): // else they have just left
 			return err
 		}
-		first := where(p, bound)
-		w.Prefill = &first
 	}
 	body, err := json.Marshal(w)
 	if err != nil {

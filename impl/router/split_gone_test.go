@@ -62,7 +62,10 @@ func TestAClientThatLeavesARequestInTwoPhases(t *testing.T) {
 				}()
 				receive(t, "the request arrives", arrived)
 				load := fmt.Sprintf("map[d0:%d p0:%d]", c.decoding, c.pre)
-				eventually(t, "in flight "+load+", bindings "+want, func() bool { return fmt.Sprint(f.InFlight()) == load && f.bindings() == want })
+				eventually(t, "in flight, and no more leases than "+load+", bindings "+want, func() bool {
+					d, p := f.tables()
+					return fmt.Sprint(f.InFlight()) == load && d.Leases <= c.decoding && p.Leases <= c.pre && f.bindings() == want
+				})
 				cancel()
 				receive(t, "the worker is freed", gone)
 				receive(t, "the client is gone", left)
