@@ -93,6 +93,8 @@ func fits(m *target.Manifest, x bench.Case, claims []string) error {
 		return missing("pins.rank", "pins.rank", "write pins: {worker: HEADER, rank: HEADER}")
 	case has("pins.prefill") && (m.Pins.PrefillWorker == "" || m.Pins.PrefillRank == ""):
 		return missing("pins.prefillWorker", "pins.prefill", "write pins: {..., prefillWorker: HEADER, prefillRank: HEADER}")
+	case has("affinity.tenant") && session.Tenant == "":
+		return missing("session.tenant", "affinity.tenant", "write session: {..., tenant: HEADER}")
 	case has("affinity.query") && session.Query == "":
 		return missing("session.query", "affinity.query", "write session: {..., query: HEADER}")
 	case has("affinity.key") && session.Kind == target.KindNone:

@@ -32,6 +32,7 @@ type Req struct {
 	Prompt   string // after the marker; empty = a short one
 	Header   http.Header
 	Pin      *script.Where  // the worker, and perhaps the rank, that shall serve it
+	Tenant   string         // sent in the manifest's tenant header
 	Asks     bool           // only asks where the session is bound
 	BlankID  bool           // the session id is sent although it is empty or blank
 	Lower    bool           // the session header's name in lower case instead of as the manifest writes it
@@ -101,7 +102,8 @@ func (s Shape) String() string {
 // carrier is how the target wants the session id, pins and questions, from the manifest.
 type carrier struct {
 	header, body, cookie string // the session id
-	worker, rank, query  string // headers
+	worker, rank         string // headers of pins
+	tenant, query        string // headers
 }
 
 // render makes path, header and body. The join key travels in x-request-id, in
@@ -156,6 +158,9 @@ func (q Req) render(c carrier) (path string, header http.Header, body []byte, er
 	}
 	if q.Pin != nil && q.Pin.Rank != nil {
 		header[c.rank] = []string{strconv.Itoa(*q.Pin.Rank)}
+	}
+	if q.Tenant != "" {
+		header[c.tenant] = []string{q.Tenant}
 	}
 	if q.Asks {
 		header[c.query] = []string{"target"}

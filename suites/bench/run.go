@@ -54,7 +54,7 @@ func (b *Bench) Begin(c Case, seed uint64) *Run {
 	return &Run{
 		bench: b, c: c, seed: seed, prefix: fmt.Sprintf("%08x", uint32(h.Sum64())), from: b.fleet.Ledger().Len(), handed: b.fleet.Handoffs().Len(),
 		client: newClient(b.running.BaseURL(), b.fleet.Ledger().Now, carrier{
-			header: cr.Header, body: cr.Body, cookie: cr.Cookie, worker: pins.Worker, rank: pins.Rank, query: b.env.Manifest.Session.Query}),
+			header: cr.Header, body: cr.Body, cookie: cr.Cookie, worker: pins.Worker, rank: pins.Rank, tenant: b.env.Manifest.Session.Tenant, query: b.env.Manifest.Session.Query}),
 		rnd:      rand.New(rand.NewPCG(seed, h.Sum64())),
 		starters: slices.Clone(b.wired),
 	}

@@ -137,7 +137,7 @@ func (Catalogue) AFFRaces() Mutant {
 func generation(p *router.Parts) *atomic.Int64 {
 	var gen atomic.Int64
 	p.Affinity = renames{p.Affinity, func(k affinity.Key) affinity.Key {
-		k.Model += "#" + time.Duration(gen.Load()).String()
+		k.Tenant += "#" + time.Duration(gen.Load()).String()
 		return k
 	}}
 	return &gen

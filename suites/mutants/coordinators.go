@@ -112,7 +112,7 @@ func (Catalogue) AFFOneModel() Mutant {
 // AFFOneTenant ignores tenants.
 func (Catalogue) AFFOneTenant() Mutant {
 	return coordinator("aff/one-tenant", "tenants share their session ids",
-		naming(func(k affinity.Key) affinity.Key { k.Tenant = ""; return k }), "AFF-015/tenants")
+		naming(func(k affinity.Key) affinity.Key { k.Tenant = ""; return k }), "AFF-015/tenants", "AFF-015/tenants-http")
 }
 
 // AFFJoinsKey builds its key in the simplest way.

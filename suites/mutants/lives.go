@@ -29,7 +29,7 @@ func lives(life time.Duration, p *router.Parts) {
 			born[k] = time.Now()
 		}
 		lived := time.Since(born[k]) / life
-		k.Model += "#" + lived.String()
+		k.Tenant += "#" + lived.String()
 		return k
 	}}
 }

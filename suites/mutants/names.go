@@ -3,7 +3,9 @@ package mutants
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/routeproof/routeproof/impl/affinity"
 	"github.com/routeproof/routeproof/impl/router"
@@ -103,6 +105,51 @@ func (Catalogue) AFFParentSeeds() Mutant {
 				return former.Session(r)
 			})
 		}, "AFF-018/parent")
+}
+
+// AFFRemembers lets a connection remember.
+func (Catalogue) AFFRemembers() Mutant {
+	return finding("aff/remembers", "a request without an id counts for the session that its connection carried before",
+		func(former router.Sessions) router.Sessions {
+			var before sync.Map
+			return sessions(func(r *http.Request) string {
+				id := former.Session(r)
+				if id == "" {
+					last, _ := before.Load(r.RemoteAddr)
+					id, _ = last.(string)
+					return id
+				}
+				before.Store(r.RemoteAddr, id)
+				return id
+			})
+		}, "AFF-021/free")
+}
+
+// AFFAllAlive lets any request refresh everything.
+func (Catalogue) AFFAllAlive() Mutant {
+	return Mutant{ID: "aff/any-request-refreshes", Fault: "a session lapses when no request at all came for the idle time", KilledBy: []string{"AFF-021/idle"},
+		New: with(func(cfg *router.Config, p *router.Parts) {
+			find, ttl := p.Sessions, cfg.IdleTTL
+			var mu sync.Mutex
+			var latest time.Time
+			gen := 0
+			alive := func() string {
+				mu.Lock()
+				defer mu.Unlock()
+				if time.Since(latest) >= ttl {
+					gen++
+				}
+				latest = time.Now()
+				return strings.Repeat("#", gen)
+			}
+			p.Sessions = sessions(func(r *http.Request) string { alive(); return find.Session(r) })
+			cc := affinity.Config{IdleTTL: time.Hour, Live: p.Fleet.Live}
+			table, err := affinity.New(cc, affinity.SystemClock{})
+			if err != nil {
+				panic(err) // an hour is a valid time
+			}
+			p.Affinity = renames{table, func(k affinity.Key) affinity.Key { k.Tenant += alive(); return k }}
+		})}
 }
 
 // AFFDispatchesQueries serves what only asks.

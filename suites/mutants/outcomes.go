@@ -111,3 +111,14 @@ func (Catalogue) AFFUnbindsLeavers() Mutant {
 			return d
 		})
 }
+
+// AFFErrorsKeep keeps what a broken worker has.
+func (Catalogue) AFFErrorsKeep() Mutant {
+	return failover("aff/errors-keep", "a bound worker's 5xx leaves the binding as it is", []string{"AFF-022/server-error"},
+		func(o router.Outcome, d router.Decision) router.Decision {
+			if o.Status >= 500 && o.Bound {
+				d.Binding = router.Keep
+			}
+			return d
+		})
+}

@@ -169,7 +169,7 @@ func (Catalogue) PDSMovesBoth() Mutant {
 	return Mutant{ID: "pds/moves-both", Fault: "when a worker of one phase leaves, the bindings of both phases end", KilledBy: []string{"PDS-006/prefill-dies", "PDS-006/decode-dies"},
 		New: withWorkers(func(_ *router.Config, p *router.Parts) {
 			renamed := func(c affinity.Coordinator) affinity.Coordinator {
-				return renames{c, func(k affinity.Key) affinity.Key { k.Model += strings.Repeat("#", int(gen.Load())); return k }}
+				return renames{c, func(k affinity.Key) affinity.Key { k.Tenant += strings.Repeat("#", int(gen.Load())); return k }}
 			}
 			p.Affinity, p.Prefill.Affinity = renamed(p.Affinity), renamed(p.Prefill.Affinity)
 		}, func(ws []target.Worker) []target.Worker {

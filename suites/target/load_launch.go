@@ -208,7 +208,7 @@ func (m *Manifest) readEndpoint(o object) {
 
 // readSession reads a declaration; keys that it leaves out keep base's value.
 func readSession(v value, base Session) Session {
-	o := v.object("carrier", "kind", "scope", "idleTTL", "capacity", "atCapacity", "query")
+	o := v.object("carrier", "kind", "scope", "idleTTL", "capacity", "atCapacity", "query", "tenant")
 	s := base
 	if c, ok := o.has("carrier"); ok {
 		s.Carrier = readCarrier(c)
@@ -232,6 +232,9 @@ func readSession(v value, base Session) Session {
 	}
 	if q, ok := o.has("query"); ok {
 		s.Query = httpName(q)
+	}
+	if t, ok := o.has("tenant"); ok {
+		s.Tenant = httpName(t)
 	}
 	if v.r.err == nil && s.Kind != KindNone && s.Carrier == (Carrier{}) {
 		o.need("carrier", "say where the session id travels: carrier: {header: X-Session-ID}, {body: FIELD} or {cookie: NAME}")

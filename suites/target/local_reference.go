@@ -33,7 +33,7 @@ func ReferenceFactory(c LocalConfig) (Local, error) {
 func ReferenceConfig(c LocalConfig) (router.Config, error) {
 	cfg := router.Config{
 		Policy: c.Policy, Seed: c.Seed, HeaderTimeout: c.HeaderTimeout,
-		IdleTTL: c.Session.IdleTTL, Capacity: c.Session.Capacity, AtCapacity: router.AtCapacity(c.Session.AtCapacity),
+		IdleTTL: c.Session.IdleTTL, Capacity: c.Session.Capacity, AtCapacity: router.AtCapacity(c.Session.AtCapacity), TenantHeader: c.Session.Tenant,
 	}
 	switch c.Session.Kind {
 	case KindTable:

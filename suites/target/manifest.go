@@ -139,6 +139,7 @@ type Session struct {
 	Scope      string        // replica (default) or shared
 	IdleTTL    time.Duration // 0: not declared
 	Capacity   int           // bindings; 0: not declared
+	Tenant     string        // header whose value keeps equal session ids apart; empty: none
 	Query      string        // header with the value "target" that only asks where the session is bound; empty: none
 	AtCapacity string        // CapacityRefuse, CapacityUnpinned, CapacityEvict; empty: not declared
 }
@@ -234,6 +235,7 @@ func overlay(s, own, v Session) Session {
 	change(&s.Capacity, own.Capacity, v.Capacity)
 	change(&s.AtCapacity, own.AtCapacity, v.AtCapacity)
 	change(&s.Query, own.Query, v.Query)
+	change(&s.Tenant, own.Tenant, v.Tenant)
 	return s
 }
 

@@ -15,7 +15,7 @@ const referenceHead = `apiVersion: routeproof/v1
 implementation: {organization: routeproof, project: reference, version: built-in, url: "https://github.com/routeproof/routeproof"}
 launch: {inprocess: reference}
 component: {inprocess: reference}
-session: {carrier: {header: X-Session-ID}, kind: table, scope: replica, idleTTL: 60s, capacity: 65536, atCapacity: refuse, query: X-Routeproof-Query}
+session: {carrier: {header: X-Session-ID}, kind: table, scope: replica, idleTTL: 60s, capacity: 65536, atCapacity: refuse, query: X-Routeproof-Query, tenant: X-Tenant-ID}
 pins: {worker: X-Dynamo-Worker-Instance-ID, rank: X-Dynamo-DP-Rank, prefillWorker: X-Dynamo-Prefill-Instance-ID, prefillRank: X-Dynamo-Prefill-DP-Rank}
 models: [mock]
 variants:
