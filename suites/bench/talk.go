@@ -86,7 +86,11 @@ func (p *Pool) converse(ctx context.Context, c Case, seed uint64, save func(*his
 		short.LogTail = ""
 		h.Talk.Fault, out.LogTail, err = short.Error(), fault.LogTail, nil
 	}
-	if err != nil || fault != nil {
+	var refused *component.Error
+	if errors.As(err, &refused) { // what no script asks for, such as an instance to talk to
+		h.Talk.Fault, err = err.Error(), nil
+	}
+	if err != nil || h.Talk.Fault != "" {
 		_ = p.dropAdapter() // what was wrong with it is said already
 	}
 	if save != nil {

@@ -11,8 +11,8 @@ type Talk struct {
 	Adapter string   `json:"adapter"` // name and version, as it says
 	Claims  []string `json:"claims"`
 	Turns   []Turn   `json:"turns"` // one for each step, in order; fewer if it was cut off
-	// Fault is what the adapter did against the protocol, with the offending line;
-	// nothing was asked after it.
+	// Fault is what the adapter did against the protocol, with the offending line, or
+	// would not do at all; nothing was asked after it.
 	Fault string `json:"fault,omitempty"`
 	Lines []Line `json:"lines"`
 }
