@@ -53,17 +53,33 @@ func (st *Step) String() string {
 		fmt.Fprintf(&b, " %s", st.Ref)
 	case st.By != 0:
 		fmt.Fprintf(&b, " by %v", st.By)
+	case st.Op == SetWorkers && len(st.Workers) == 0:
+		b.WriteString(" to nobody")
 	case st.Op == SetWorkers:
 		for i, w := range st.Workers {
 			fmt.Fprintf(&b, "%s %s", comma(i), w.ID)
 		}
 	case st.Config != nil:
-		fmt.Fprintf(&b, " with %+v", *st.Config)
+		fmt.Fprintf(&b, " with %s", *st.Config)
 	}
 	if st.At != nil {
 		fmt.Fprintf(&b, " at %s", st.At)
 	}
 	return b.String()
+}
+
+func (c Config) String() string {
+	b := fmt.Sprintf("idle time %v", c.IdleTTL)
+	if c.Capacity != 0 {
+		b += fmt.Sprintf(", capacity %d", c.Capacity)
+	}
+	if c.AtCapacity != "" {
+		b += ", at capacity " + c.AtCapacity
+	}
+	if c.InitWait != 0 {
+		b += fmt.Sprintf(", init wait %v", c.InitWait)
+	}
+	return b
 }
 
 func comma(i int) string {
