@@ -21,7 +21,7 @@ type Talk struct {
 type Turn struct {
 	Step    string   `json:"step"`
 	Left    string   `json:"left,omitempty"`   // why it was not asked
-	Answers []Answer `json:"answers"`          // what was answered since the step before, in order
+	Answers []Answer `json:"answers"`          // what was answered since the step before, in the order in which it was asked
 	Waiting []string `json:"waiting"`          // what was not
 	Unable  bool     `json:"unable,omitempty"` // left out for want of a claim
 }
