@@ -153,7 +153,7 @@ func (c *client) start(ctx context.Context, q Req, ended func(history.End)) (*Pe
 	p := &Pending{cancel: cancel, done: make(chan struct{}), changed: make(chan struct{})}
 	p.req = history.Request{
 		Key: q.Key, Session: cmp.Or(q.Counts, q.Session), Turn: q.Turn, Phase: q.Phase, Endpoint: q.Endpoint, Stream: q.Stream,
-		Pin: q.Pin, Asks: q.Asks, Kept: q.Kept, Chunked: q.Chunked, Model: q.Model, Path: path, SentHeader: header.Clone(), SentBodySHA256: hex.EncodeToString(sum[:]),
+		Pin: q.Pin, PrefillPin: q.PrefillPin, Asks: q.Asks, Kept: q.Kept, Chunked: q.Chunked, Model: q.Model, Path: path, SentHeader: header.Clone(), SentBodySHA256: hex.EncodeToString(sum[:]),
 		SentBodyBytes: int64(len(body)), Sent: c.now(), HeadersAt: history.Unset, Ended: history.Unset,
 	}
 	if len(body) <= ledger.KeepBody {

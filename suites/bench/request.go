@@ -13,32 +13,34 @@ import (
 
 	"github.com/routeproof/routeproof/suites/history"
 	"github.com/routeproof/routeproof/suites/script"
+	"github.com/routeproof/routeproof/suites/target"
 )
 
 // Req says what one client request shall be. The zero value is a keyless,
 // unstreamed chat completion over a fresh connection.
 type Req struct {
-	Key      string // join key; empty = the run's next one
-	Session  string // empty = keyless
-	Counts   string // the session that it must count for where its headers name several; never sent
-	Turn     int
-	Phase    string
-	Endpoint string // history.Chat (default) or history.Completions
-	Stream   bool
-	Kept     bool // over a kept-alive connection
-	Model    string
-	Query    string // appended to the path after "?"
-	Tokens   int    // max_tokens; 0 = 4
-	Prompt   string // after the marker; empty = a short one
-	Header   http.Header
-	Pin      *script.Where  // the worker, and perhaps the rank, that shall serve it
-	Tenant   string         // sent in the manifest's tenant header
-	Asks     bool           // only asks where the session is bound
-	BlankID  bool           // the session id is sent although it is empty or blank
-	Lower    bool           // the session header's name in lower case instead of as the manifest writes it
-	Chunked  bool           // the body without a Content-Length
-	Extra    map[string]any // further top-level body fields; json.RawMessage passes as written
-	Deadline time.Duration  // 0 = RequestDeadline
+	Key        string // join key; empty = the run's next one
+	Session    string // empty = keyless
+	Counts     string // the session that it must count for where its headers name several; never sent
+	Turn       int
+	Phase      string
+	Endpoint   string // history.Chat (default) or history.Completions
+	Stream     bool
+	Kept       bool // over a kept-alive connection
+	Model      string
+	Query      string // appended to the path after "?"
+	Tokens     int    // max_tokens; 0 = 4
+	Prompt     string // after the marker; empty = a short one
+	Header     http.Header
+	Pin        *script.Where  // the worker, and perhaps the rank, that shall serve it
+	PrefillPin *script.Where  // the same of its prefill
+	Tenant     string         // sent in the manifest's tenant header
+	Asks       bool           // only asks where the session is bound
+	BlankID    bool           // the session id is sent although it is empty or blank
+	Lower      bool           // the session header's name in lower case instead of as the manifest writes it
+	Chunked    bool           // the body without a Content-Length
+	Extra      map[string]any // further top-level body fields; json.RawMessage passes as written
+	Deadline   time.Duration  // 0 = RequestDeadline
 }
 
 // RequestDeadline bounds a client request that states no other.
@@ -101,9 +103,9 @@ func (s Shape) String() string {
 
 // carrier is how the target wants the session id, pins and questions, from the manifest.
 type carrier struct {
-	header, body, cookie string // the session id
-	worker, rank         string // headers of pins
-	tenant, query        string // headers
+	header, body, cookie string      // the session id
+	pins                 target.Pins // headers
+	tenant, query        string      // headers
 }
 
 // render makes path, header and body. The join key travels in x-request-id, in
@@ -153,12 +155,8 @@ func (q Req) render(c carrier) (path string, header http.Header, body []byte, er
 			return "", nil, nil, fmt.Errorf("the manifest names no session carrier, so session %q cannot be sent", q.Session)
 		}
 	}
-	if q.Pin != nil && q.Pin.Worker != "" {
-		header[c.worker] = []string{q.Pin.Worker}
-	}
-	if q.Pin != nil && q.Pin.Rank != nil {
-		header[c.rank] = []string{strconv.Itoa(*q.Pin.Rank)}
-	}
+	pin(header, q.Pin, c.pins.Worker, c.pins.Rank)
+	pin(header, q.PrefillPin, c.pins.PrefillWorker, c.pins.PrefillRank)
 	if q.Tenant != "" {
 		header[c.tenant] = []string{q.Tenant}
 	}
@@ -172,6 +170,16 @@ func (q Req) render(c carrier) (path string, header http.Header, body []byte, er
 		return "", nil, nil, fmt.Errorf("encode the request body: %w", err)
 	}
 	return path, header, bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}
+
+// pin names a worker and a rank in the headers that the manifest has for them.
+func pin(header http.Header, p *script.Where, worker, rank string) {
+	if p != nil && p.Worker != "" {
+		header[worker] = []string{p.Worker}
+	}
+	if p != nil && p.Rank != nil {
+		header[rank] = []string{strconv.Itoa(*p.Rank)}
+	}
 }
 
 // put sets a dotted body field, making the objects on its way.

@@ -50,11 +50,11 @@ type Run struct {
 func (b *Bench) Begin(c Case, seed uint64) *Run {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s/%d", c.ID, seed)
-	cr, pins := b.env.Manifest.Session.Carrier, b.env.Manifest.Pins
+	cr := b.env.Manifest.Session.Carrier
 	return &Run{
 		bench: b, c: c, seed: seed, prefix: fmt.Sprintf("%08x", uint32(h.Sum64())), from: b.fleet.Ledger().Len(), handed: b.fleet.Handoffs().Len(),
 		client: newClient(b.running.BaseURL(), b.fleet.Ledger().Now, carrier{
-			header: cr.Header, body: cr.Body, cookie: cr.Cookie, worker: pins.Worker, rank: pins.Rank, tenant: b.env.Manifest.Session.Tenant, query: b.env.Manifest.Session.Query}),
+			header: cr.Header, body: cr.Body, cookie: cr.Cookie, pins: b.env.Manifest.Pins, tenant: b.env.Manifest.Session.Tenant, query: b.env.Manifest.Session.Query}),
 		rnd:      rand.New(rand.NewPCG(seed, h.Sum64())),
 		starters: slices.Clone(b.wired),
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,7 +88,11 @@ func (p *Pool) converse(ctx context.Context, c Case, seed uint64, save func(*his
 		short.LogTail = ""
 		h.Talk.Fault, out.LogTail, err = short.Error(), fault.LogTail, nil
 	}
-	if err != nil || fault != nil {
+	var refused *component.Error
+	if errors.As(err, &refused) { // what no script asks for, such as an instance to talk to
+		h.Talk.Fault, err = err.Error(), nil
+	}
+	if err != nil || h.Talk.Fault != "" {
 		_ = p.dropAdapter() // what was wrong with it is said already
 	}
 	if save != nil {
@@ -169,6 +175,7 @@ func (a *adapter) talk() *script.Talk {
 type asked struct {
 	name string
 	op   string
+	n    int // of the conversation's operations, from 0
 }
 
 // talker holds one conversation.
@@ -176,6 +183,7 @@ type talker struct {
 	*adapter
 	script   *script.Script
 	instance string
+	sent     int
 	asked    map[component.ID]asked  // not yet answered
 	leases   map[string]string       // by the name of their acquire
 	waiting  map[string]component.ID // acquires that are not answered, by name
@@ -231,7 +239,8 @@ func (t *talker) take(ctx context.Context, st *script.Step) (script.Turn, error)
 	if err != nil {
 		return turn, err
 	}
-	t.asked[id] = asked{st.Name, st.Op}
+	t.asked[id] = asked{st.Name, st.Op, t.sent}
+	t.sent++
 	if st.Op == script.Acquire {
 		delete(t.leases, st.Name)
 		t.waiting[st.Name] = id
@@ -244,7 +253,8 @@ func (t *talker) take(ctx context.Context, st *script.Step) (script.Turn, error)
 	for _, id := range parked {
 		waits[id] = true
 	}
-	for id, a := range t.asked {
+	for _, id := range t.inOrder() {
+		a := t.asked[id]
 		if waits[id] {
 			turn.Waiting = append(turn.Waiting, a.name)
 			continue
@@ -262,6 +272,11 @@ func (t *talker) take(ctx context.Context, st *script.Step) (script.Turn, error)
 	}
 	t.inherit(st, turn)
 	return turn, nil
+}
+
+// inOrder are the operations that are not known to be answered, as they were sent.
+func (t *talker) inOrder() []component.ID {
+	return slices.SortedFunc(maps.Keys(t.asked), func(a, b component.ID) int { return t.asked[a].n - t.asked[b].n })
 }
 
 // inherit gives the one that was picked among several its other name.

@@ -91,6 +91,8 @@ func (c *crowd) note(o linear.Op, run func(*linear.Op) error) error {
 			o.Result, err = linear.Stale, nil
 		case component.InvalidArgument:
 			o.Result, err = linear.Refused, nil
+		default:
+			o.Result, err = linear.Result(refused.Kind), nil
 		}
 	}
 	if err != nil {
@@ -161,14 +163,14 @@ func (c *crowd) turn(ctx context.Context, caller int, session string, rnd *rand.
 		op.Pin = c.Workers[rnd.IntN(len(c.Workers))]
 		ask.Pin = component.On(op.Pin)
 	}
-	leaves := rnd.IntN(8) == 0
+	op.Leaves = rnd.IntN(8) == 0
 	var got component.Acquired
 	err := c.note(op, func(o *linear.Op) error {
 		id, err := c.a.StartAcquire(ctx, ask)
 		if err != nil {
 			return err
 		}
-		if leaves {
+		if o.Leaves {
 			if err := c.a.Cancel(ctx, id); err != nil {
 				return err
 			}

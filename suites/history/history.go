@@ -50,18 +50,19 @@ type Event struct {
 
 // Request is one client request and its answer.
 type Request struct {
-	Key      string        `json:"key"`               // join key, unique in the run
-	Session  string        `json:"session,omitempty"` // session id sent; empty = keyless
-	Turn     int           `json:"turn"`              // turn within the session, from 0
-	Phase    string        `json:"phase"`             // the case's own name for the moment it was sent in
-	Endpoint string        `json:"endpoint"`
-	Pin      *script.Where `json:"pin,omitempty"`  // where it asked to be served
-	Asks     bool          `json:"asks,omitempty"` // it only asked where its session is bound
-	Stream   bool          `json:"stream"`
-	Chunked  bool          `json:"chunked"` // the body was sent without a Content-Length
-	Kept     bool          `json:"kept"`    // sent over a kept-alive connection instead of a fresh one
-	Model    string        `json:"model"`
-	Path     string        `json:"path"` // path and query sent
+	Key        string        `json:"key"`               // join key, unique in the run
+	Session    string        `json:"session,omitempty"` // session id sent; empty = keyless
+	Turn       int           `json:"turn"`              // turn within the session, from 0
+	Phase      string        `json:"phase"`             // the case's own name for the moment it was sent in
+	Endpoint   string        `json:"endpoint"`
+	Pin        *script.Where `json:"pin,omitempty"`        // where it asked to be served
+	PrefillPin *script.Where `json:"prefillPin,omitempty"` // where it asked to be prefilled
+	Asks       bool          `json:"asks,omitempty"`       // it only asked where its session is bound
+	Stream     bool          `json:"stream"`
+	Chunked    bool          `json:"chunked"` // the body was sent without a Content-Length
+	Kept       bool          `json:"kept"`    // sent over a kept-alive connection instead of a fresh one
+	Model      string        `json:"model"`
+	Path       string        `json:"path"` // path and query sent
 
 	SentHeader     map[string][]string `json:"sentHeader"`
 	SentBody       []byte              `json:"sentBody,omitempty"` // kept up to ledger.KeepBody

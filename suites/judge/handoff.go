@@ -2,9 +2,11 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/routeproof/routeproof/mockers/ledger"
 	"github.com/routeproof/routeproof/suites/history"
+	"github.com/routeproof/routeproof/suites/judge/stats"
 )
 
 // Only lets a judge see the attempts at workers of one role alone: what is true of
@@ -19,6 +21,7 @@ func Only(role string, j Judge) Judge {
 			}
 		}
 		f := j(&part)
+		f.Violations = slices.Clone(f.Violations) // they may be the judge's own
 		for i := range f.Violations {
 			f.Violations[i].Expected = fmt.Sprintf("at %s workers: %s", role, f.Violations[i].Expected)
 		}
@@ -30,9 +33,10 @@ func Only(role string, j Judge) Judge {
 }
 
 // Handed requires each request of the phases that was answered with 2xx to have been
-// prefilled and then decoded, with the blocks that its own prefill handed over. What
-// broke before its headers, and was tried again, does not count. At least min
-// requests must have gone that way.
+// prefilled and then decoded, and nothing else, with the blocks that its own prefill
+// handed over, and its client to have the decode worker's answer. What broke before
+// its headers, and was tried again, does not count. At least min requests must have
+// gone that way.
 func Handed(min int, phases ...string) Judge {
 	return func(h *history.History) Finding {
 		var g group
@@ -42,32 +46,54 @@ func Handed(min int, phases ...string) Judge {
 			if !r.OK() {
 				continue
 			}
-			var prefill, decode []*ledger.Attempt
-			for _, a := range at[r.Key] {
-				switch {
-				case a.HeadersAt == ledger.Unset:
-				case a.Role == history.Prefill:
-					prefill = append(prefill, a)
-				case a.Role == history.Decode:
-					decode = append(decode, a)
-				}
+			if want, observed := handed(r, at[r.Key]); want != "" {
+				g.add(fmt.Sprintf("%s (%s)", want, how(r)), observed, r.Key)
+				continue
 			}
-			want := fmt.Sprintf("one prefill and one decode of a request (%s)", how(r))
-			switch {
-			case len(prefill) != 1 || len(decode) != 1:
-				g.add(want, fmt.Sprintf("%d and %d", len(prefill), len(decode)), r.Key)
-			case prefill[0].MaxTokens != 1 || prefill[0].Stream:
-				g.add(fmt.Sprintf("a prefill of one token and no stream (%s)", how(r)), fmt.Sprintf("%d tokens, stream %t", prefill[0].MaxTokens, prefill[0].Stream), r.Key)
-			case decode[0].Handoff == nil || decode[0].Handoff.Outcome != ledger.Consumed:
-				g.add(fmt.Sprintf("a decode with the blocks of its prefill (%s)", how(r)), "a hand-off that is "+handedOver(decode[0]), r.Key)
-			case decode[0].Handoff.Issuer != prefill[0].Seq:
-				g.add(fmt.Sprintf("a decode with the blocks of its own prefill (%s)", how(r)), "another request's blocks", r.Key)
-			default:
-				whole++
-			}
+			whole++
 		}
 		return g.orDoubt(whole >= min, "only %d of %d requests were prefilled and decoded", whole, min)
 	}
+}
+
+// handed says what is wrong with the way that a request went, or nothing. Each
+// sending of it is a request of its own.
+func handed(r *history.Request, as []*ledger.Attempt) (want, observed string) {
+	var prefill, decode []*ledger.Attempt
+	issued, others := map[int]bool{}, 0
+	for _, a := range as {
+		switch {
+		case a.HeadersAt == ledger.Unset:
+		case a.Role == history.Prefill:
+			prefill = append(prefill, a)
+			issued[a.Seq] = true
+		case a.Role == history.Decode:
+			decode = append(decode, a)
+		default:
+			others++
+		}
+	}
+	n := sends(r)
+	if len(prefill) < 1 || len(prefill) > n || len(decode) < 1 || len(decode) > n || others > 0 {
+		return "one prefill and one decode of a request", fmt.Sprintf("%d and %d, and %d at workers that do both", len(prefill), len(decode), others)
+	}
+	for _, a := range prefill {
+		if a.MaxTokens != 1 || a.Stream {
+			return "a prefill of one token and no stream", fmt.Sprintf("%d tokens, stream %t", a.MaxTokens, a.Stream)
+		}
+	}
+	for _, a := range decode {
+		switch {
+		case a.Handoff == nil || a.Handoff.Outcome != ledger.Consumed:
+			return "a decode with the blocks of its prefill", "a hand-off that is " + handedOver(a)
+		case !issued[a.Handoff.Issuer]:
+			return "a decode with the blocks of its own prefill", "another request's blocks"
+		}
+	}
+	if p := last(prefill); p.SentSHA256 != "" && p.SentSHA256 == r.BodySHA256 {
+		return "the decode worker's answer", "the prefill worker's"
+	}
+	return "", ""
 }
 
 func handedOver(a *ledger.Attempt) string {
@@ -101,53 +127,45 @@ func Untouched(role string, min int, phases ...string) Judge {
 	}
 }
 
-// RankFree requires that the attempts at workers of the role are not all at the one
-// rank that their requests' pins name for another phase. At least min attempts must
-// have a rank; with so many, chance alone does not put them all there.
+// leakAlpha is the rate at which chance alone may look like a leaking rank.
+const leakAlpha = 1e-6
+
+// RankFree requires that the ranks which the router names at workers of the role are
+// not those that their requests' pins name for another phase: not so many of them that
+// chance would do it at a rate of leakAlpha or less, with a half for each, as of two
+// ranks. Where the engine chose, nothing has leaked. At least min attempts must have a
+// rank.
 func RankFree(role string, min int, phases ...string) Judge {
 	return func(h *history.History) Finding {
+		var g group
 		at := attempts(h)
-		n, same := 0, 0
+		n, named := 0, 0
+		var same []string
 		for _, r := range In(h, phases...) {
 			if r.Pin == nil || r.Pin.Rank == nil {
 				continue
 			}
 			for _, a := range at[r.Key] {
-				if a.Role == role && a.Rank != ledger.NoRank {
-					n++
-					if a.Rank == *r.Pin.Rank {
-						same++
-					}
-				}
-			}
-		}
-		switch {
-		case n < min:
-			return Finding{Inconclusive: fmt.Sprintf("only %d of %d requests came to a rank of a %s worker", n, min, role)}
-		case same == n:
-			return Finding{Violations: []Violation{{Expected: fmt.Sprintf("a rank pinned for another phase to say nothing of %s", role),
-				Observed: fmt.Sprintf("all %d requests at the rank that was pinned for the other", n)}}}
-		}
-		return Finding{}
-	}
-}
-
-// AtNamed requires each request of a phase called "WORKER rank N" at that worker's
-// rank: for pins that the history does not hold otherwise. At least min must be.
-func AtNamed(min int) Judge {
-	return func(h *history.History) Finding {
-		var g group
-		at := attempts(h)
-		n := 0
-		for _, r := range In(h) {
-			for _, a := range at[r.Key] {
-				if is := fmt.Sprintf("%s rank %d", a.Worker, a.Rank); is != r.Phase {
-					g.add(fmt.Sprintf("a request where its pin says (%s)", how(r)), "at another worker or rank", r.Key)
+				if a.Role != role || a.Rank == ledger.NoRank {
 					continue
 				}
 				n++
+				if a.RankChoice != ledger.RankRequested {
+					continue
+				}
+				named++
+				if a.Rank == *r.Pin.Rank {
+					same = append(same, r.Key)
+				}
 			}
 		}
-		return g.orDoubt(n >= min, "only %d of %d requests came where their pins say", n, min)
+		if stats.UpperTail(named, len(same), Chance) <= leakAlpha {
+			g.add(fmt.Sprintf("a rank pinned for another phase to say nothing of %s", role),
+				fmt.Sprintf("%d of %d requests that name a rank name the one that was pinned for the other", len(same), named), same...)
+		}
+		if named > 0 && len(same) == named {
+			return g.orDoubt(false, "all %d requests that name a rank at a %s worker name the one that was pinned for the other; so few may do so by chance", named, role)
+		}
+		return g.orDoubt(n >= min, "only %d of %d requests came to a rank of a %s worker", n, min, role)
 	}
 }

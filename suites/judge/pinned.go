@@ -7,32 +7,57 @@ import (
 
 	"github.com/routeproof/routeproof/mockers/ledger"
 	"github.com/routeproof/routeproof/suites/history"
+	"github.com/routeproof/routeproof/suites/script"
 )
 
-// AsPinned requires that the pinned requests of the phases reached their pin's
-// worker and, where the pin has one, its rank, and nobody else. At least min of
-// them must have been answered with 2xx.
+// pinOf is the pin that an attempt of a request has to follow: each phase reads its
+// own (PDS-003). Nil where it has none that names a worker.
+func pinOf(r *history.Request, role string) *script.Where {
+	p := r.Pin
+	if role == history.Prefill {
+		p = r.PrefillPin
+	}
+	if p == nil || p.Worker == "" {
+		return nil
+	}
+	return p
+}
+
+// AsPinned requires the pinned requests of the phases to have reached their pin's
+// worker and, where the pin has one, its rank by name, and nobody else; prefill has
+// a pin of its own. At least min of them must have been answered with 2xx by the
+// workers that they named.
 func AsPinned(min int, phases ...string) Judge {
 	return func(h *history.History) Finding {
 		var g group
 		at := attempts(h)
 		served := 0
 		for _, r := range In(h, phases...) {
-			if r.Pin == nil || r.Pin.Worker == "" {
+			missing := map[*script.Where]bool{}
+			for _, role := range []string{history.Prefill, history.Decode} {
+				if p := pinOf(r, role); p != nil {
+					missing[p] = true
+				}
+			}
+			if len(missing) == 0 {
 				continue
 			}
 			right := true
 			for _, a := range at[r.Key] {
+				p := pinOf(r, a.Role)
 				switch {
-				case a.Worker != r.Pin.Worker:
+				case p == nil:
+					continue
+				case a.Worker != p.Worker:
 					right = false
 					g.add(fmt.Sprintf("a pinned request at its pin's worker only (%s)", how(r)), "at another worker", r.Key)
-				case r.Pin.Rank != nil && a.Rank != *r.Pin.Rank:
+				case p.Rank != nil && (a.Rank != *p.Rank || a.RankChoice != ledger.RankRequested):
 					right = false
-					g.add(fmt.Sprintf("a pinned request at its pin's rank %d only (%s)", *r.Pin.Rank, how(r)), "at "+ranked(a), r.Key)
+					g.add(fmt.Sprintf("a pinned request at its pin's rank %d only, by name (%s)", *p.Rank, how(r)), "at "+ranked(a), r.Key)
 				}
+				delete(missing, p)
 			}
-			if right && r.OK() && len(at[r.Key]) > 0 {
+			if right && r.OK() && len(missing) == 0 {
 				served++
 			}
 		}
@@ -49,8 +74,8 @@ func ranked(a *ledger.Attempt) string {
 }
 
 // SticksToRank requires all attempts of each session in the phases to be at one
-// rank of one worker, which the router named. At least min sessions must show two
-// turns at it.
+// rank of one worker, which the router named. At least min sessions must have
+// reached it with two turns.
 func SticksToRank(min int, phases ...string) Judge {
 	return func(h *history.History) Finding {
 		var g group
@@ -61,11 +86,13 @@ func SticksToRank(min int, phases ...string) Judge {
 			var home *ledger.Attempt
 			turns := 0
 			for _, r := range all[s] {
-				for _, a := range at[r.Key] {
+				if len(at[r.Key]) > 0 {
 					turns++
+				}
+				for _, a := range at[r.Key] {
 					switch {
-					case a.RankChoice == ledger.RankEngine:
-						g.add(fmt.Sprintf("a turn that names its session's rank (%s)", how(r)), "a turn whose rank the engine chose", r.Key)
+					case a.RankChoice != ledger.RankRequested:
+						g.add(fmt.Sprintf("a turn that names its session's rank (%s)", how(r)), "a turn at "+ranked(a), r.Key)
 					case home == nil:
 						home = a
 					case a.Worker != home.Worker || a.Rank != home.Rank:
@@ -81,8 +108,9 @@ func SticksToRank(min int, phases ...string) Judge {
 	}
 }
 
-// FollowsPin requires the unpinned turns of the phases to be at the
-// worker that their session's last served pinned turn named.
+// FollowsPin requires the unpinned turns of the phases to be at the worker that
+// their session's last served pinned turn named. At least min such turns must have
+// reached a worker. Questions count for nothing.
 func FollowsPin(min int, phases ...string) Judge {
 	return func(h *history.History) Finding {
 		var g group
@@ -90,18 +118,20 @@ func FollowsPin(min int, phases ...string) Judge {
 		home, n := map[string]string{}, 0
 		for _, r := range In(h, phases...) {
 			switch {
-			case r.Session == "":
-			case r.Pin != nil && r.OK():
-				home[r.Session] = r.Pin.Worker
-			case r.Pin == nil && home[r.Session] != "":
+			case r.Session == "" || r.Asks:
+			case r.Pin != nil:
+				if r.OK() && r.Pin.Worker != "" {
+					home[r.Session] = r.Pin.Worker
+				}
+			case home[r.Session] != "" && len(at[r.Key]) > 0:
+				n++
 				for _, a := range at[r.Key] {
-					n++
 					if a.Worker != home[r.Session] {
 						g.add(fmt.Sprintf("a turn at the worker to which a pin bound its session (%s)", how(r)), "at another worker", r.Key)
 					}
 				}
 			}
 		}
-		return g.orDoubt(n >= min, "only %d of %d turns came after a pinned one", n, min)
+		return g.orDoubt(n >= min, "only %d of %d turns came after a pinned one and reached a worker", n, min)
 	}
 }

@@ -30,7 +30,8 @@ const (
 // Result is how it was answered.
 type Result string
 
-// Results. Refused is an argument error: a pin that contradicts.
+// Results. Refused is an argument error: a pin that contradicts. Any other word is an
+// error that is never right.
 const (
 	Initializer Result = "initializer"
 	Bound       Result = "bound"
@@ -50,6 +51,7 @@ type Op struct {
 	Pin     string   `json:"pin,omitempty"`     // worker, of Acquire and Query
 	Target  string   `json:"target,omitempty"`  // worker: given to Commit, got from Acquire and Query
 	Live    []string `json:"live,omitempty"`    // of Workers
+	Leaves  bool     `json:"leaves,omitempty"`  // the caller of an Acquire left before it had its answer
 	Result  Result   `json:"result"`
 	Call    int64    `json:"call"`   // nanoseconds
 	Return  int64    `json:"return"` // not before Call
@@ -103,7 +105,7 @@ func step(s state, o Op) (bool, state) {
 	switch o.Kind {
 	case Workers:
 		s.live = "," + strings.Join(o.Live, ",") + ","
-		return true, s
+		return o.Result == OK, s
 	case Acquire:
 		return acquire(s, o)
 	case Query:
@@ -116,7 +118,7 @@ func step(s state, o Op) (bool, state) {
 			return o.Result == OK && s.target == o.Target || o.Result == Refused && s.target != o.Target, s
 		}
 		// A lease whose binding is gone may still check what it knew.
-		return o.Result != Initializer, s
+		return o.Result == OK || o.Result == Stale || o.Result == Refused, s
 	case Release:
 		switch {
 		case s.holder == o.Lease:
@@ -124,21 +126,24 @@ func step(s state, o Op) (bool, state) {
 		case s.bound && s.has(o.Lease):
 			return o.Result == OK, s.without(o.Lease)
 		}
-		return true, s
+		return over(o.Result), s
 	case Invalidate:
 		if s.holder == o.Lease || s.bound && s.has(o.Lease) {
 			return o.Result == OK, s.absent()
 		}
-		return true, s
+		return over(o.Result), s
 	}
 	return false, s
 }
+
+// over says whether the end of a lease that had ended before is answered so.
+func over(r Result) bool { return r == OK || r == Stale }
 
 func acquire(s state, o Op) (bool, state) {
 	dead := s.bound && !s.alive(s.target)
 	switch o.Result {
 	case Cancelled:
-		return true, s
+		return o.Leaves, s
 	case Initializer:
 		free := s.holder == "" && (!s.bound || dead)
 		return free, state{holder: o.Lease, live: s.live}

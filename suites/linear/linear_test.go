@@ -24,6 +24,8 @@ func got(kind Kind, lease string, r Result, target string) Op {
 
 func pinned(o Op, to string) Op { o.Pin = to; return o }
 
+func leaving(o Op) Op { o.Leaves = true; return o }
+
 func across(o Op, from, to int64) Op { o.Call, o.Return = from, to; return o }
 
 func TestCheckTellsHistoriesThatAnOrderExplains(t *testing.T) {
@@ -41,7 +43,7 @@ func TestCheckTellsHistoriesThatAnOrderExplains(t *testing.T) {
 		"one that waited":                           {order(across(got(Acquire, "b", Bound, "w1"), 1, 99), first[0], first[1]), true},
 		"one that was bound before the commit":      {order(got(Acquire, "a", Initializer, ""), got(Acquire, "b", Bound, "w1"), got(Commit, "a", OK, "w1")), false},
 		"two heirs":                                 {order(across(got(Acquire, "b", Initializer, ""), 1, 99), across(got(Acquire, "c", Initializer, ""), 1, 99), got(Acquire, "a", Initializer, ""), got(Release, "a", OK, "")), false},
-		"one heir and one that leaves":              {order(across(got(Acquire, "b", Initializer, ""), 1, 99), across(got(Acquire, "c", Cancelled, ""), 1, 99), got(Acquire, "a", Initializer, ""), got(Release, "a", OK, "")), true},
+		"one heir and one that leaves":              {order(across(got(Acquire, "b", Initializer, ""), 1, 99), leaving(across(got(Acquire, "c", Cancelled, ""), 1, 99)), got(Acquire, "a", Initializer, ""), got(Release, "a", OK, "")), true},
 		"a question":                                {order(append(first, got(Query, "", Bound, "w1"))...), true},
 		"a question that finds nothing":             {order(append(first, got(Query, "", Unbound, ""))...), false},
 		"a question before the first turn":          {order(got(Query, "", Unbound, ""), first[0], first[1]), true},
@@ -59,6 +61,14 @@ func TestCheckTellsHistoriesThatAnOrderExplains(t *testing.T) {
 		"a pin that contradicts":                    {order(append(first, pinned(got(Acquire, "", Refused, ""), "w2"))...), true},
 		"one that is followed all the same":         {order(append(first, pinned(got(Acquire, "b", Bound, "w1"), "w2"))...), false},
 		"a pin that is refused for nothing":         {order(append(first, pinned(got(Acquire, "", Refused, ""), "w1"))...), false},
+		"a cancelled acquire whose caller stayed":   {order(got(Acquire, "", Cancelled, "")), false},
+		"one that leaves and is bound all the same": {order(append(first, leaving(got(Acquire, "b", Bound, "w1")))...), true},
+		"a second end that is stale":                {order(append(first, got(Release, "a", OK, ""), got(Release, "a", Stale, ""))...), true},
+		"a second end that fails":                   {order(append(first, got(Release, "a", OK, ""), got(Release, "a", "internal", ""))...), false},
+		"a second end of the binding that fails":    {order(append(first, got(Invalidate, "a", OK, ""), got(Invalidate, "a", Refused, ""))...), false},
+		"a stale commit that fails":                 {order(append(first, got(Release, "a", OK, ""), got(Commit, "a", "internal", "w1"))...), false},
+		"workers that are not taken":                {order(append(first, Op{Kind: Workers, Live: []string{"w1"}, Result: "internal"})...), false},
+		"a question that fails":                     {order(append(first, got(Query, "", "internal", ""))...), false},
 		"another session":                           {order(append(first, Op{Kind: Acquire, Session: "t", Lease: "b", Result: Initializer})...), true},
 		"an operation that there is not":            {order(Op{Kind: "other", Result: OK}), false},
 	} {

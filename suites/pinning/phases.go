@@ -3,7 +3,6 @@ package pinning
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/routeproof/routeproof/mockers/worker"
@@ -81,7 +80,7 @@ func (Cases) PDS003Leak() bench.Case {
 			}
 			return nil
 		},
-		Judge: judge.All(judge.Served(n, "pinned"), judge.Handed(n, "pinned"), judge.Only(history.Decode, judge.AsPinned(n, "pinned")),
+		Judge: judge.All(judge.Served(n, "pinned"), judge.Handed(n, "pinned"), judge.AsPinned(n, "pinned"),
 			judge.RankFree(history.Prefill, n, "pinned")),
 	}
 }
@@ -100,20 +99,14 @@ func (Cases) PDS003Fields() bench.Case {
 			for _, i := range r.Rand().Perm(n) { // in order it would be a rotation's own
 				w, rank := prefill[i%len(prefill)], i/len(prefill)%ranks
 				r.Do(ctx, bench.Req{
-					Pin:    on(decode[i/2%len(decode)], (rank+1+i%3)%ranks),
-					Header: http.Header{r.Pins().PrefillWorker: {w}, r.Pins().PrefillRank: {fmt.Sprint(rank)}},
-					Phase:  fmt.Sprintf("%s rank %d", w, rank), Tokens: 1,
+					Pin:        on(decode[i/2%len(decode)], (rank+1+i%3)%ranks),
+					PrefillPin: on(w, rank), Tokens: 1,
 				}.In(bench.Shapes()[i%8]))
 			}
 			return nil
 		},
-		Judge: judge.All(judge.Served(n), judge.Handed(n), judge.Only(history.Decode, judge.AsPinned(n)), prefilledAsNamed(n)),
+		Judge: judge.All(judge.Served(n), judge.Handed(n), judge.AsPinned(n)),
 	}
-}
-
-// prefilledAsNamed reads the prefill worker and rank from the requests' phases.
-func prefilledAsNamed(min int) judge.Judge {
-	return judge.Only(history.Prefill, judge.AtNamed(min))
 }
 
 // PDS004Error: a prefill that fails.

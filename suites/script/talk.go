@@ -11,8 +11,8 @@ type Talk struct {
 	Adapter string   `json:"adapter"` // name and version, as it says
 	Claims  []string `json:"claims"`
 	Turns   []Turn   `json:"turns"` // one for each step, in order; fewer if it was cut off
-	// Fault is what the adapter did against the protocol, with the offending line;
-	// nothing was asked after it.
+	// Fault is what the adapter did against the protocol, with the offending line, or
+	// would not do at all; nothing was asked after it.
 	Fault string `json:"fault,omitempty"`
 	Lines []Line `json:"lines"`
 }
@@ -21,7 +21,7 @@ type Talk struct {
 type Turn struct {
 	Step    string   `json:"step"`
 	Left    string   `json:"left,omitempty"`   // why it was not asked
-	Answers []Answer `json:"answers"`          // what was answered since the step before, in order
+	Answers []Answer `json:"answers"`          // what was answered since the step before, in the order in which it was asked
 	Waiting []string `json:"waiting"`          // what was not
 	Unable  bool     `json:"unable,omitempty"` // left out for want of a claim
 }
@@ -53,12 +53,14 @@ func (st *Step) String() string {
 		fmt.Fprintf(&b, " %s", st.Ref)
 	case st.By != 0:
 		fmt.Fprintf(&b, " by %v", st.By)
+	case st.Op == SetWorkers && len(st.Workers) == 0:
+		b.WriteString(" to nobody")
 	case st.Op == SetWorkers:
 		for i, w := range st.Workers {
 			fmt.Fprintf(&b, "%s %s", comma(i), w.ID)
 		}
 	case st.Config != nil:
-		fmt.Fprintf(&b, " with %+v", *st.Config)
+		fmt.Fprintf(&b, " with %s", *st.Config)
 	}
 	if st.At != nil {
 		fmt.Fprintf(&b, " at %s", st.At)
@@ -93,6 +95,20 @@ func (st *Step) Sentence() string {
 		return st.String()
 	}
 	return st.String() + " -> " + strings.Join(all, "; ")
+}
+
+func (c Config) String() string {
+	b := fmt.Sprintf("idle time %v", c.IdleTTL)
+	if c.Capacity != 0 {
+		b += fmt.Sprintf(", capacity %d", c.Capacity)
+	}
+	if c.AtCapacity != "" {
+		b += ", at capacity " + c.AtCapacity
+	}
+	if c.InitWait != 0 {
+		b += fmt.Sprintf(", init wait %v", c.InitWait)
+	}
+	return b
 }
 
 func comma(i int) string {
