@@ -113,7 +113,7 @@ func (Cases) PIN009Outage() bench.Case {
 	const sessions = 16
 	return bench.Case{
 		ID:          "PIN-009/outage",
-		Stimulus:    "sessions bound to a worker by their pin; it leaves; a turn pinned to a living one, two unpinned; the worker joins again; one more",
+		Stimulus:    "sessions bound to a worker by their pin; it leaves; a turn pinned to a living one, two unpinned",
 		Requirement: "all are served, the later ones where the second pin bound them",
 		Claims:      []string{"scaling.live"},
 		Alone:       true,
