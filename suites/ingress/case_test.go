@@ -81,10 +81,7 @@ func lossOf(d deployment) bench.Case {
 			d.notice(ctx, r)
 			round(ctx, r, "settled", 3)
 			round(ctx, r, "settled", 4)
-			if err := at.takeOut(ctx, doomed, d.config, d.reload); err != nil {
-				return err
-			}
-			r.Mark("taken out", doomed, "")
+			r.Change("taken out", doomed, func() error { return at.takeOut(ctx, doomed, d.config, d.reload) })
 			round(ctx, r, "taken out", 5)
 			return nil
 		},
@@ -201,13 +198,7 @@ func account(h *history.History) string {
 	}
 	dead, living := moved(h, both, "placed", "settled")
 	again, _ := moved(h, both, "moving", "settled")
-	all, rest := moved(h, both, "settled", "taken out")
-	return fmt.Sprintf("%d sessions at %v; with the loss of %s %d of its own moved and %d others; %d moved more than once; when it was taken out, %d moved",
-		sessions, n, doomed, dead, living, again+second(h), all+rest)
-}
-
-// second counts the sessions of the living that moved between the phases after the loss.
-func second(h *history.History) int {
-	_, living := moved(h, both, "moving", "settled")
-	return living
+	own, rest := moved(h, both, "settled", "taken out")
+	return fmt.Sprintf("%d sessions at %v; with the loss of %s, %d of its own moved and %d others; %d of them moved a second time; when it was taken out, %d moved",
+		sessions, n, doomed, dead, living, again, own+rest)
 }
