@@ -58,13 +58,13 @@ func round(ctx context.Context, r *bench.Run, phase string, turn int) {
 	})
 }
 
-// lossOf makes the case: sessions are placed, a frontend is killed, and then it is
-// taken out of the ingress's configuration.
+// lossOf makes the case: sessions are placed, a frontend is killed, it comes back, and
+// then it is taken out of the ingress's configuration.
 func lossOf(d deployment) bench.Case {
 	return bench.Case{
 		ID:          "frontends/" + d.program,
-		Stimulus:    "sessions of all kinds of clients over three frontends; one is killed, then taken out of the configuration",
-		Requirement: "every session sticks to one frontend and one worker, and only those of the killed frontend move",
+		Stimulus:    "sessions of all kinds of clients over three frontends; one is killed, comes back, and is taken out of the configuration",
+		Requirement: "every session sticks to one frontend and one worker, and only those of that frontend move",
 		Alone:       true,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			at, err := look(r.Target().PID())
@@ -81,8 +81,17 @@ func lossOf(d deployment) bench.Case {
 			d.notice(ctx, r)
 			round(ctx, r, "settled", 3)
 			round(ctx, r, "settled", 4)
+			stop, err := at.restart(doomed)
+			if err != nil {
+				return err
+			}
+			defer stop()
+			r.Mark("restart", doomed, "")
+			rejoined(ctx, r)
+			round(ctx, r, "back", 5)
+			round(ctx, r, "back", 6)
 			r.Change("taken out", doomed, func() error { return at.takeOut(ctx, doomed, d.config, d.reload) })
-			round(ctx, r, "taken out", 5)
+			round(ctx, r, "taken out", 7)
 			return nil
 		},
 		Judge: verdict(),
@@ -102,6 +111,19 @@ func (d deployment) notice(ctx context.Context, r *bench.Run) {
 	})
 	if err != nil {
 		r.Mark("note", doomed, err.Error())
+	}
+}
+
+// rejoined asks without a session until the frontend that came back serves; if it
+// never does, the sessions will show it.
+func rejoined(ctx context.Context, r *bench.Run) {
+	ctx, cancel := context.WithTimeout(ctx, r.Convergence())
+	defer cancel()
+	for ctx.Err() == nil {
+		if q := r.Do(ctx, bench.Req{Phase: "returning"}); frontend(&q, "") == doomed {
+			return
+		}
+		r.Pause(ctx, 5*time.Millisecond) // a pace, so that the history stays short
 	}
 }
 
@@ -145,16 +167,22 @@ func verdict() judge.Judge {
 		// Those of the living stay from the first moment on, those of the dead once they have settled.
 		judge.Placing(both, judge.Moves("placed", "moving", sessions, others)),
 		judge.Placing(both, judge.Moves("placed", "settled", sessions, others)),
+		judge.Placing(both, judge.Sticks(sessions, "settled")),
+		// Who comes back gets its own sessions back, and nobody else's; it has forgotten their workers.
+		judge.Placing(both, judge.Moves("placed", "back", sessions, others)),
+		judge.Placing(frontend, judge.Moves("placed", "back", sessions, everybody)),
+		judge.Placing(both, judge.Sticks(sessions, "back")),
+		judge.Placing(both, judge.Moves("back", "taken out", sessions, others)),
+		// Those that it had lost before meet the bindings that they had left behind then.
 		judge.Placing(both, judge.Moves("settled", "taken out", sessions, everybody)),
-		judge.Placing(both, judge.Sticks(sessions, "settled", "taken out")),
 		judge.Placing(frontend, judge.Share(judge.ByPhase, 2*keyless, 12, 2*keyless, []string{"f1", "f3"}, "settled, keyless")),
 	}
 	for _, p := range []struct {
 		phase string
 		turns int
-	}{{"placed", 2}, {"moving", 1}, {"settled", 2}, {"taken out", 1}} {
+	}{{"placed", 2}, {"moving", 1}, {"settled", 2}, {"back", 2}, {"taken out", 1}} {
 		all = append(all, judge.Served(p.turns*sessions, p.phase), judge.Served(p.turns*keyless, p.phase+", keyless"))
-		if p.phase != "placed" {
+		if p.phase != "placed" && p.phase != "back" {
 			all = append(all, judge.Placing(frontend, judge.None(lost, p.phase, p.phase+", keyless")))
 		}
 	}
@@ -198,7 +226,8 @@ func account(h *history.History) string {
 	}
 	dead, living := moved(h, both, "placed", "settled")
 	again, _ := moved(h, both, "moving", "settled")
-	own, rest := moved(h, both, "settled", "taken out")
-	return fmt.Sprintf("%d sessions at %v; with the loss of %s, %d of its own moved and %d others; %d of them moved a second time; when it was taken out, %d moved",
-		sessions, n, doomed, dead, living, again, own+rest)
+	back, rest := moved(h, both, "placed", "back")
+	own, stay := moved(h, both, "back", "taken out")
+	return fmt.Sprintf("%d sessions at %v; with the loss of %s, %d of its own and %d others moved (%d of its own a second time); when it was back, %d of its own were at another worker than at first, and %d others; when it was taken out, %d of its own and %d others moved",
+		sessions, n, doomed, dead, living, again, back, rest, own, stay)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -46,7 +47,7 @@ func children(parent int) (all []process) {
 type deployed struct {
 	target    int
 	dir       string
-	frontends map[string]int // by name: f1, f2, f3
+	frontends map[string]process // by name: f1, f2, f3
 	ingress   int
 }
 
@@ -54,11 +55,11 @@ var configOf = regexp.MustCompile(`^(.*)/frontend-(f[0-9])\.yaml$`)
 
 // look finds the frontends and the ingress among the target's children.
 func look(target int) (deployed, error) {
-	d := deployed{target: target, frontends: map[string]int{}}
+	d := deployed{target: target, frontends: map[string]process{}}
 	for _, p := range children(target) {
 		if m := configOf.FindStringSubmatch(p.args[len(p.args)-1]); m != nil {
 			d.dir = m[1]
-			d.frontends[m[2]] = p.pid
+			d.frontends[m[2]] = p
 		} else {
 			d.ingress = p.pid
 		}
@@ -71,13 +72,27 @@ func look(target int) (deployed, error) {
 
 // kill ends a frontend at once and returns when nobody listens in its place.
 func (d deployed) kill(ctx context.Context, frontend string) error {
-	pid := d.frontends[frontend]
+	pid := d.frontends[frontend].pid
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		return fmt.Errorf("kill frontend %s (pid %d): %w", frontend, pid, err)
 	}
 	return until(ctx, "the end of frontend "+frontend, func() bool {
 		return !slices.ContainsFunc(children(d.target), func(p process) bool { return p.pid == pid })
 	})
+}
+
+// restart starts a killed frontend again, with its old configuration and an empty
+// table. The caller must call stop.
+func (d deployed) restart(frontend string) (stop func(), err error) {
+	args := d.frontends[frontend].args
+	again := exec.Command(args[0], args[1:]...)
+	if err := again.Start(); err != nil {
+		return nil, fmt.Errorf("restart frontend %s: %w", frontend, err)
+	}
+	return func() {
+		_ = again.Process.Kill() // it may have ended, with the reason in what follows
+		_ = again.Wait()
+	}, nil
 }
 
 // takeOut removes a frontend from the ingress's configuration and makes the ingress
