@@ -66,9 +66,15 @@ func (r *Run) Leave(ctx context.Context, id string) {
 }
 
 func (r *Run) apply(ctx context.Context, ids []string, what, id string) {
+	r.Change(what, id, func() error { return r.bench.apply(ctx, ids) })
+}
+
+// Change makes a change of the target by which it may read its configuration again,
+// and notes it. id is what the change is about.
+func (r *Run) Change(what, id string, change func() error) {
 	r.Mark(what, id, "begins")
 	r.client.kept.CloseIdleConnections() // a reload may close them under a request: not this clause's matter
-	if err := r.bench.apply(ctx, ids); err != nil {
+	if err := change(); err != nil {
 		r.Fail(err)
 	}
 	r.client.kept.CloseIdleConnections()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/routeproof/routeproof/mockers/ledger"
+	"github.com/routeproof/routeproof/suites/target"
 )
 
 // Served is the worker of the last attempt that carried key, or "".
@@ -68,3 +69,6 @@ func (r *Run) AwaitAbort(ctx context.Context, key string, max time.Duration) boo
 		return all && n > 0
 	})
 }
+
+// Target is the running target, for a test that reaches into its processes.
+func (r *Run) Target() *target.Running { return r.bench.running }

@@ -24,7 +24,7 @@ type TB interface {
 // install says how to get the programs that we know.
 var install = map[string]string{
 	"haproxy": "install it with: apt-get install haproxy",
-	"nginx":   "install it with: apt-get install nginx",
+	"nginx":   "install it with: apt-get install nginx-light",
 	"python3": "install it with: apt-get install python3",
 }
 
