@@ -8,7 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/routeproof/routeproof/suites/history"
 	"github.com/routeproof/routeproof/suites/linear"
+	"github.com/routeproof/routeproof/suites/script"
 	"github.com/routeproof/routeproof/suites/target/component"
 )
 
@@ -36,8 +38,27 @@ type crowd struct {
 	err error
 }
 
-// hold lets the crowd talk and returns what its callers saw. The first error ends it.
-func (c Crowd) hold(ctx context.Context, a *component.Affinity, seed uint64) ([]linear.Op, error) {
+func (c Crowd) needs() []string { return []string{string(component.ClaimConcurrency)} }
+
+// hold lets the crowd talk on an instance of its own. Its lines are too many to keep;
+// the operations say it all.
+func (c Crowd) hold(ctx context.Context, a *adapter, seed uint64, h *history.History) error {
+	limited, cancel := context.WithTimeout(ctx, answerLimit)
+	made, err := a.NewAffinity(limited, configOf(script.Config{IdleTTL: time.Hour}), true)
+	cancel()
+	if err != nil {
+		return fmt.Errorf("make an instance: %w", err)
+	}
+	if h.Ops, err = c.Hold(ctx, made, seed); err != nil {
+		return err
+	}
+	limited, cancel = context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	return made.CloseInstance(limited)
+}
+
+// Hold lets the crowd talk and returns what its callers saw. The first error ends it.
+func (c Crowd) Hold(ctx context.Context, a *component.Affinity, seed uint64) ([]linear.Op, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	all := &crowd{Crowd: c, a: a, from: time.Now()}
@@ -156,7 +177,7 @@ func (c *crowd) turn(ctx context.Context, caller int, session string, rnd *rand.
 		return c.question(ctx, caller, session)
 	}
 	op := linear.Op{Caller: caller, Kind: linear.Acquire, Session: session}
-	ask := component.Ask{Model: model, Session: session}
+	ask := component.Ask{Model: usualModel, Session: session}
 	if rnd.IntN(8) == 0 {
 		op.Pin = c.Workers[rnd.IntN(len(c.Workers))]
 		ask.Pin = component.On(op.Pin)
@@ -215,7 +236,7 @@ func (c *crowd) turn(ctx context.Context, caller int, session string, rnd *rand.
 
 func (c *crowd) question(ctx context.Context, caller int, session string) error {
 	return c.note(linear.Op{Caller: caller, Kind: linear.Query, Session: session}, func(o *linear.Op) error {
-		got, err := c.a.Query(ctx, component.Ask{Model: model, Session: session})
+		got, err := c.a.Query(ctx, component.Ask{Model: usualModel, Session: session})
 		o.Result = linear.Unbound
 		if got.Bound {
 			o.Result, o.Target = linear.Bound, got.Target.Worker

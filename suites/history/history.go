@@ -129,5 +129,6 @@ type History struct {
 	Handoffs    []handoff.Record `json:"handoffs,omitempty"`  // all that were issued during the case, in order
 	Forgotten   int              `json:"forgotten,omitempty"` // hand-offs that were issued too but are left out: the fleet remembers so many
 	Talk        *script.Talk     `json:"talk,omitempty"`      // with a component, in place of requests
+	Held        []script.Held    `json:"held,omitempty"`      // conversations with a component that were made up as they went
 	Ops         []linear.Op      `json:"ops,omitempty"`       // of concurrent callers of a component
 }

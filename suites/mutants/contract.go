@@ -88,7 +88,7 @@ func (Catalogue) AFFEndsNewer() Mutant {
 func (Catalogue) AFFKeepsOnFailure() Mutant {
 	return coordinator("aff/keeps-on-failure", "a request's failure does not end its session's binding",
 		leasingSo(func(_ affinity.Coordinator, _ affinity.Ask, l affinity.Lease, h *held) { h.invalidate = l.Release }),
-		"AFF-013/siblings", "AFF-013/others")
+		"AFF-013/siblings", "AFF-013/others", "AFF-020/random")
 }
 
 // AFFStaleCommit binds although it had given up.

@@ -17,6 +17,15 @@ type Talk struct {
 	Lines []Line `json:"lines"`
 }
 
+// Held is one of many conversations that are made up as they go.
+type Held struct {
+	Script *Script `json:"script"` // what was asked; its steps want nothing in particular
+	Turns  []Turn  `json:"turns"`  // one for each step, in order; fewer if it was cut off
+	// Replay, of one that went wrong, is the conversation with the end that it should have
+	// had, in lines that `routeproof adapter check --conversation` plays to an adapter.
+	Replay []string `json:"replay,omitempty"`
+}
+
 // Turn is one step as it went.
 type Turn struct {
 	Step    string   `json:"step"`
@@ -56,14 +65,28 @@ func (st *Step) String() string {
 	case st.Op == SetWorkers:
 		for i, w := range st.Workers {
 			fmt.Fprintf(&b, "%s %s", comma(i), w.ID)
+			if w.Ranks > 1 {
+				fmt.Fprintf(&b, " (%d ranks)", w.Ranks)
+			}
 		}
 	case st.Config != nil:
-		fmt.Fprintf(&b, " with %+v", *st.Config)
+		fmt.Fprintf(&b, " with %s", *st.Config)
 	}
 	if st.At != nil {
 		fmt.Fprintf(&b, " at %s", st.At)
 	}
 	return b.String()
+}
+
+func (c Config) String() string {
+	s := fmt.Sprintf("idleTTL %v", c.IdleTTL)
+	if c.InitWait != 0 {
+		s += fmt.Sprintf(", initWait %v", c.InitWait)
+	}
+	if c.Capacity != 0 {
+		s += fmt.Sprintf(", capacity %d (%s)", c.Capacity, c.AtCapacity)
+	}
+	return s
 }
 
 func comma(i int) string {
