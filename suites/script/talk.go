@@ -84,7 +84,10 @@ func (c Config) String() string {
 		s += fmt.Sprintf(", initWait %v", c.InitWait)
 	}
 	if c.Capacity != 0 {
-		s += fmt.Sprintf(", capacity %d (%s)", c.Capacity, c.AtCapacity)
+		s += fmt.Sprintf(", capacity %d", c.Capacity)
+	}
+	if c.AtCapacity != "" {
+		s += ", " + c.AtCapacity
 	}
 	return s
 }
@@ -99,7 +102,7 @@ func comma(i int) string {
 func (a *Ask) String() string {
 	id := a.Session
 	if len(id) > 24 {
-		id = fmt.Sprintf("%.20s... (%d bytes)", id, len(id))
+		id = fmt.Sprintf("%.16s...%s (%d bytes)", id, id[len(id)-2:], len(id))
 	}
 	b := fmt.Sprintf("session %q", id)
 	for _, x := range []struct{ what, is string }{{"model", a.Model}, {"tenant", a.Tenant}, {"phase", a.Phase}} {

@@ -20,6 +20,7 @@ type Generator struct {
 	asks   []script.Ask // the few sessions that it is about
 	ids    []string     // of workers
 	n      int
+	plan   []func(state, *script.Step) // what comes next, if it makes sense then
 }
 
 // NewGenerator begins a conversation with an adapter that makes the given claims.
@@ -36,7 +37,7 @@ func NewGenerator(rnd *rand.Rand, claims []string) *Generator {
 			g.asks = append(g.asks, a)
 		}
 	}
-	for len(g.asks) < 2+rnd.IntN(3) {
+	for len(g.asks) < 1+rnd.IntN(4) {
 		g.asks = append(g.asks, script.S(fmt.Sprintf("s%d", len(g.asks))))
 	}
 	return g
@@ -84,16 +85,24 @@ func (g *Generator) Next(m *Model) *script.Step {
 
 // choose fills in a step, if what it picks makes sense now.
 func (g *Generator) choose(s state, st *script.Step) {
+	for len(g.plan) > 0 && st.Op == "" {
+		next := g.plan[0]
+		g.plan = g.plan[1:]
+		next(s, st)
+	}
+	if st.Op != "" {
+		return
+	}
 	switch n := g.rnd.IntN(100); {
-	case n < 34:
+	case n < 30:
 		st.Op, st.Ask = script.Acquire, g.ask(s)
-	case n < 54:
+	case n < 48:
 		g.commit(s, st)
-	case n < 68:
+	case n < 62:
 		g.end(s, st, script.Release)
-	case n < 73:
+	case n < 67:
 		g.end(s, st, script.Invalidate)
-	case n < 81:
+	case n < 77:
 		st.Op, st.Ask = script.Query, g.ask(s)
 	case n < 91:
 		if g.can("clock") {
@@ -103,8 +112,10 @@ func (g *Generator) choose(s state, st *script.Step) {
 		if len(s.waiting) > 0 {
 			st.Op, st.Ref = script.Cancel, pick(g.rnd, s.waiting...).name
 		}
-	case n < 97:
+	case n < 96:
 		st.Op, st.Workers = script.SetWorkers, g.workers(false)
+	case n < 97:
+		st.Op, st.Config = script.Create, g.settings()
 	default:
 		if g.can("count") {
 			st.Op, st.Needs = script.Count, "count"
@@ -194,26 +205,16 @@ func (g *Generator) commit(s state, st *script.Step) {
 // end ends a lease: mostly one in flight, now and then one that is over.
 func (g *Generator) end(s state, st *script.Step, op string) {
 	open := slices.DeleteFunc(slices.Clone(s.leases), func(l lease) bool { return l.over })
-	if len(open) == 0 || g.rnd.IntN(6) == 0 {
+	old := slices.DeleteFunc(slices.Clone(open), func(l lease) bool { return s.of(l.life) >= 0 })
+	switch {
+	case len(old) > 0 && g.rnd.IntN(3) == 0:
+		open = old
+	case len(open) == 0 || g.rnd.IntN(6) == 0:
 		open = s.leases
 	}
 	if len(open) > 0 {
 		st.Op, st.Ref = op, pick(g.rnd, open...).name
 	}
-}
-
-// by is a stretch of time that ends shortly before, at, or after something comes due.
-func (g *Generator) by(s state) time.Duration {
-	due := []time.Duration{s.now + time.Duration(g.rnd.Int64N(int64(g.config.IdleTTL))).Round(time.Millisecond)}
-	for _, p := range s.places {
-		if p.bound && s.held(p) == 0 {
-			due = append(due, p.idle+s.rules.ttl)
-		}
-	}
-	for _, w := range s.waiting {
-		due = append(due, w.due)
-	}
-	return max(0, pick(g.rnd, due...)-s.now+pick(g.rnd, -time.Millisecond, 0, 0, time.Millisecond))
 }
 
 // workers are all, or some, with ranks that come and go.

@@ -112,9 +112,7 @@ func expected(st *script.Step, ways []Way) string {
 	for _, w := range ways {
 		var parts []string
 		for _, x := range w.Wants {
-			if x.Name != st.Name || len(w.Wants) == 1 || st.Op == script.Acquire {
-				parts = append(parts, subject(st, x.Name)+" "+anyOf(x.AnyOf))
-			}
+			parts = append(parts, subject(st, x.Name)+" "+anyOf(x.AnyOf))
 		}
 		if slices.Contains(w.Waiting, st.Name) {
 			parts = append(parts, st.Name+" to wait")

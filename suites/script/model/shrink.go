@@ -26,12 +26,13 @@ func Shrink(s *script.Script, try func(*script.Script) (wrong *script.Script, go
 	}
 	for size := max(1, len(s.Steps)/2); size >= 1 && more; {
 		shrunk := false
-		for at := max(0, len(s.Steps)-1-size); more; at -= size { // the last step is the one that goes wrong
-			at = max(0, at)
+		// The first step says who lives, and the last is the one that goes wrong.
+		for at := max(1, len(s.Steps)-1-size); more; at -= size {
+			at = max(1, at)
 			if to := min(at+size, len(s.Steps)-1); at < to {
 				shrunk = attempt(s.Config, slices.Delete(slices.Clone(s.Steps), at, to)) || shrunk
 			}
-			if at == 0 {
+			if at == 1 {
 				break
 			}
 		}
@@ -52,7 +53,7 @@ func Shrink(s *script.Script, try func(*script.Script) (wrong *script.Script, go
 		}
 	}
 	for i := 0; i < len(s.Steps); i++ {
-		for _, simpler := range []func(*script.Step){unpinned, plain, rankless} {
+		for _, simpler := range []func(*script.Step){unpinned, plain, rankless, alone} {
 			st := *s.Steps[i]
 			simpler(&st)
 			if st.String() != s.Steps[i].String() {
@@ -63,6 +64,15 @@ func Shrink(s *script.Script, try func(*script.Script) (wrong *script.Script, go
 			if i >= len(s.Steps) {
 				return
 			}
+		}
+	}
+}
+
+func alone(st *script.Step) {
+	if len(st.Workers) > 0 {
+		st.Workers = slices.Clone(st.Workers)
+		for i := range st.Workers {
+			st.Workers[i].Ranks = 1
 		}
 	}
 }

@@ -37,6 +37,10 @@ func (s state) step(st *script.Step) []Way {
 		if s.lease(st.Ref) < 0 || st.Op == script.Commit && st.At == nil {
 			return nil
 		}
+	case script.Create:
+		if st.Config == nil {
+			return nil
+		}
 	}
 	switch st.Op {
 	case script.Acquire:
@@ -70,6 +74,11 @@ func (s state) step(st *script.Step) []Way {
 		return []Way{way}
 	case script.SetWorkers:
 		s.workers = st.Workers
+		return []Way{says(st.Name, s, script.Done)}
+	case script.Create: // another instance, apart from this one
+		if c := st.Config; c.IdleTTL < minTTL || c.IdleTTL > maxTTL || c.Capacity < 0 || c.InitWait < 0 {
+			return []Way{says(st.Name, s, invalid)}
+		}
 		return []Way{says(st.Name, s, script.Done)}
 	case script.Count:
 		return []Way{says(st.Name, s, s.sums()...)}
