@@ -14,7 +14,6 @@ func (Cases) AFF020Random() bench.Case {
 		ID:          "AFF-020/random",
 		Stimulus:    "150 conversations of 30 to 60 operations at random on a few sessions, workers and ranks: turns, commits, ends, questions, clients that leave, deaths, full tables, times shortly before, at and after whatever comes due",
 		Requirement: "every answer is one that the rules allow after all that came before it; what is not is shown as the smallest conversation that was found",
-		Claims:      []string{bench.ComponentClaim},
 		Limit:       time.Minute, Cost: 1500 * time.Millisecond,
 		Talk:  r,
 		Judge: judge.Modelled(r.Conversations),

@@ -132,3 +132,12 @@ type History struct {
 	Held        []script.Held    `json:"held,omitempty"`      // conversations with a component that were made up as they went
 	Ops         []linear.Op      `json:"ops,omitempty"`       // of concurrent callers of a component
 }
+
+// Replay is the smallest conversation that went wrong, in lines for an adapter; nil if
+// none did.
+func (h *History) Replay() []string {
+	if n := len(h.Held); n > 0 {
+		return h.Held[n-1].Replay
+	}
+	return nil
+}

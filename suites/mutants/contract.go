@@ -16,7 +16,7 @@ func (Catalogue) AFFTwoInitializers() Mutant {
 			return acquires{inner, func(_ context.Context, a affinity.Ask) (affinity.Lease, error) {
 				return table.lease(a.Key, func() {}), nil
 			}}
-		}), "AFF-003/waiters", "AFF-003/hand-over")
+		}), "AFF-003/waiters", "AFF-003/hand-over", "AFF-020/random")
 }
 
 // AFFDoubleRelease counts one end twice.
