@@ -86,7 +86,6 @@ type player struct {
 	*talker
 	model *model.Model
 	held  script.Held
-	ways  []model.Way       // of the step that went wrong
 	wrong *model.Difference // nil as long as nothing did
 	from  int               // its first line
 	to    int               // behind its last, the end of the instance left out
@@ -121,7 +120,6 @@ func (p *player) hold(ctx context.Context, c script.Config, next func(*model.Mod
 			continue
 		}
 		p.held.Script.Steps, p.held.Turns = append(p.held.Script.Steps, st), append(p.held.Turns, turn)
-		p.ways = p.model.Ways(st)
 		if p.wrong = p.model.Follow(st, turn); p.wrong != nil {
 			break
 		}

@@ -27,11 +27,11 @@ func (p *player) replay() []string {
 	var own struct {
 		ID component.ID `json:"id"`
 	}
-	if len(p.ways) == 0 || json.Unmarshal([]byte(lines[ask].Text), &own) != nil {
+	if p.wrong == nil || json.Unmarshal([]byte(lines[ask].Text), &own) != nil {
 		return nil
 	}
 	steps := p.held.Script.Steps
-	last, way := steps[len(steps)-1], p.ways[0]
+	last, way := steps[len(steps)-1], p.wrong.Nearest
 	id := func(name string) component.ID {
 		if name == last.Name {
 			return own.ID
@@ -39,7 +39,12 @@ func (p *player) replay() []string {
 		return p.ids[name]
 	}
 	wants := slices.Clone(way.Wants)
-	slices.SortStableFunc(wants, func(a, b script.Want) int { return boolInt(a.Name == last.Name) - boolInt(b.Name == last.Name) })
+	for i, w := range wants { // its own comes last, as some operations promise
+		if w.Name == last.Name {
+			wants = append(slices.Delete(wants, i, i+1), w)
+			break
+		}
+	}
 	for _, w := range wants {
 		all = append(all, answer(id(w.Name), w))
 	}
@@ -48,13 +53,6 @@ func (p *player) replay() []string {
 		parked = append(parked, id(name))
 	}
 	return append(all, `{"id":"end","op":"sync"}`, text(map[string]any{"id": "end", "ok": component.Synced{Parked: parked}}))
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // variables puts variables in the place of the names that an adapter made up.

@@ -59,7 +59,10 @@ func (m *Model) Ways(st *script.Step) (all []Way) {
 }
 
 // Difference is a step that went as it may not.
-type Difference struct{ Expected, Observed string }
+type Difference struct {
+	Expected, Observed string
+	Nearest            Way // of those in which it may go, the one most like it
+}
 
 // Follow takes a step as it went. After a difference the model is of no use.
 func (m *Model) Follow(st *script.Step, turn script.Turn) *Difference {
@@ -79,7 +82,8 @@ func (m *Model) Follow(st *script.Step, turn script.Turn) *Difference {
 		return &Difference{Expected: "a step that can be asked", Observed: "one that refers to nothing"}
 	}
 	if len(next) == 0 {
-		return &Difference{Expected: expected(st, ways), Observed: observed(st, turn)}
+		slices.SortStableFunc(ways, func(a, b Way) int { return b.like(turn) - a.like(turn) })
+		return &Difference{Expected: expected(st, ways), Observed: observed(st, turn), Nearest: ways[0]}
 	}
 	m.states = next
 	return nil
@@ -87,21 +91,24 @@ func (m *Model) Follow(st *script.Step, turn script.Turn) *Difference {
 
 // is says whether a turn went this way.
 func (w Way) is(turn script.Turn) bool {
-	if len(turn.Answers) != len(w.Wants) || len(turn.Waiting) != len(w.Waiting) {
-		return false
-	}
+	n := len(turn.Answers) + len(turn.Waiting)
+	return n == len(w.Wants)+len(w.Waiting) && w.like(turn) == n
+}
+
+// like is how many operations went this way.
+func (w Way) like(turn script.Turn) (n int) {
 	for _, a := range turn.Answers {
 		i := slices.IndexFunc(w.Wants, func(x script.Want) bool { return x.Name == a.Name })
-		if i < 0 || !slices.ContainsFunc(w.Wants[i].AnyOf, func(o script.Outcome) bool { return o.Meets(a.Outcome) }) {
-			return false
+		if i >= 0 && slices.ContainsFunc(w.Wants[i].AnyOf, func(o script.Outcome) bool { return o.Meets(a.Outcome) }) {
+			n++
 		}
 	}
 	for _, name := range turn.Waiting {
-		if !slices.Contains(w.Waiting, name) {
-			return false
+		if slices.Contains(w.Waiting, name) {
+			n++
 		}
 	}
-	return true
+	return n
 }
 
 // shown is how many ways a difference lists.

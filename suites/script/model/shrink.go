@@ -9,70 +9,65 @@ import (
 // Shrink looks for a smaller conversation that still goes wrong: with fewer steps, then
 // with simpler ones. try has a conversation held and returns the part of it up to the
 // step that went wrong, nil if none did; steps that cannot be asked are left out of it. It
-// says false when it will not hold another. The result is what try returned last.
-func Shrink(s *script.Script, try func(*script.Script) (wrong *script.Script, goOn bool)) {
-	more := true
-	attempt := func(c script.Config, steps []*script.Step) bool {
-		if !more {
-			return false
-		}
-		var wrong *script.Script
-		wrong, more = try(&script.Script{Config: c, Steps: steps})
-		if wrong == nil {
-			return false
-		}
-		s = wrong
-		return true
-	}
-	for size := max(1, len(s.Steps)/2); size >= 1 && more; {
-		shrunk := false
-		// The first step says who lives, and the last is the one that goes wrong.
-		for at := max(1, len(s.Steps)-1-size); more; at -= size {
-			at = max(1, at)
-			if to := min(at+size, len(s.Steps)-1); at < to {
-				shrunk = attempt(s.Config, slices.Delete(slices.Clone(s.Steps), at, to)) || shrunk
-			}
-			if at == 1 {
-				break
-			}
-		}
-		if size == 1 && !shrunk {
-			break
-		}
-		size = max(1, size/2)
-	}
+// says false when it will not hold another. The result is the last that try returned, s if
+// it returned none.
+func Shrink(s *script.Script, try func(*script.Script) (wrong *script.Script, goOn bool)) *script.Script {
+	x := &shrinker{now: s, try: try, more: true}
+	x.fewer()
 	for _, simpler := range []func(*script.Config){
 		func(c *script.Config) { c.Capacity, c.AtCapacity = 0, "" },
 		func(c *script.Config) { c.InitWait = 0 },
 	} {
-		if c := s.Config; true {
-			simpler(&c)
-			if c != s.Config {
-				attempt(c, s.Steps)
-			}
+		c := x.now.Config
+		if simpler(&c); c != x.now.Config {
+			x.attempt(c, x.now.Steps)
 		}
 	}
-	for i := 0; i < len(s.Steps); i++ {
-		for _, simpler := range []func(*script.Step){unpinned, plain, rankless, alone} {
-			st := *s.Steps[i]
-			simpler(&st)
-			if st.String() != s.Steps[i].String() {
-				steps := slices.Clone(s.Steps)
+	for _, simpler := range []func(*script.Step){unpinned, plain, rankless, alone} {
+		for i := 0; i < len(x.now.Steps); i++ {
+			st := *x.now.Steps[i]
+			if simpler(&st); st.String() != x.now.Steps[i].String() {
+				steps := slices.Clone(x.now.Steps)
 				steps[i] = &st
-				attempt(s.Config, steps)
-			}
-			if i >= len(s.Steps) {
-				return
+				x.attempt(x.now.Config, steps)
 			}
 		}
 	}
+	x.fewer() // what is simpler may need less
+	return x.now
 }
 
-func alone(st *script.Step) {
-	if len(st.Workers) > 0 {
-		st.Workers = slices.Clone(st.Workers)
-		for i := range st.Workers {
-			st.Workers[i].Ranks = 1
+type shrinker struct {
+	now  *script.Script // the smallest so far
+	try  func(*script.Script) (*script.Script, bool)
+	more bool
+}
+
+func (x *shrinker) attempt(c script.Config, steps []*script.Step) (wrong bool) {
+	if !x.more {
+		return false
+	}
+	var smaller *script.Script
+	smaller, x.more = x.try(&script.Script{Config: c, Steps: steps})
+	if smaller != nil {
+		x.now = smaller
+	}
+	return smaller != nil
+}
+
+// fewer leaves steps out, in ever smaller groups, until none can be. The first stays,
+// which says who lives, and the last, which goes wrong.
+func (x *shrinker) fewer() {
+	for size := max(1, len(x.now.Steps)/2); x.more; size = max(1, size/2) {
+		shrunk := false
+		for at := len(x.now.Steps) - 1 - size; at > -size; at -= size {
+			from := max(1, at)
+			if to := min(at+size, len(x.now.Steps)-1); from < to {
+				shrunk = x.attempt(x.now.Config, slices.Delete(slices.Clone(x.now.Steps), from, to)) || shrunk
+			}
+		}
+		if size == 1 && !shrunk {
+			return
 		}
 	}
 }
@@ -95,5 +90,12 @@ func rankless(st *script.Step) {
 	if st.At != nil {
 		at := script.At(st.At.Worker)
 		st.At = &at
+	}
+}
+
+func alone(st *script.Step) {
+	st.Workers = slices.Clone(st.Workers)
+	for i := range st.Workers {
+		st.Workers[i].Ranks = 1
 	}
 }

@@ -92,8 +92,14 @@ func (s state) clone() state {
 type key struct{ model, tenant, phase, session string }
 
 func keyOf(a *script.Ask) key {
-	return key{or(a.Model, "m"), a.Tenant, or(a.Phase, "decode"), a.Session}
+	return key{or(a.Model, usualModel), a.Tenant, or(a.Phase, usualPhase), a.Session}
 }
+
+// What an ask means that names no model or phase.
+const (
+	usualModel = "m"
+	usualPhase = "decode"
+)
 
 func or(s, otherwise string) string {
 	if s == "" {

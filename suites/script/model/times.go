@@ -40,7 +40,14 @@ func (s state) idling() []place {
 }
 
 func askOf(k key) script.Ask {
-	return script.Ask{Session: k.session, Model: k.model, Tenant: k.tenant, Phase: k.phase}
+	a := script.Ask{Session: k.session, Model: k.model, Tenant: k.tenant, Phase: k.phase}
+	if a.Model == usualModel {
+		a.Model = ""
+	}
+	if a.Phase == usualPhase {
+		a.Phase = ""
+	}
+	return a
 }
 
 // looks asks where a session is bound, or acquires it.
