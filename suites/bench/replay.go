@@ -20,14 +20,28 @@ func (p *player) replay() []string {
 			asked++
 		}
 	}
-	var all []string
-	for _, l := range lines[:ask+1] {
-		all = append(all, variables(l.Text))
-	}
-	var own struct {
+	type frame struct {
 		ID component.ID `json:"id"`
+		Op string       `json:"op"`
 	}
-	if p.wrong == nil || json.Unmarshal([]byte(lines[ask].Text), &own) != nil {
+	var all []string
+	var own, sync frame
+	var synced string // the line of a sync, until it is answered: it was sent before the answers that it follows
+	for i, l := range lines[:ask+1] {
+		own = frame{}
+		if json.Unmarshal([]byte(l.Text), &own) != nil {
+			return nil
+		}
+		switch text := variables(l.Text); {
+		case l.Sent && own.Op == component.OpSync && i < ask:
+			sync, synced = own, text
+		case !l.Sent && own.ID == sync.ID && synced != "":
+			all, synced = append(all, synced, text), ""
+		default:
+			all = append(all, text)
+		}
+	}
+	if p.wrong == nil {
 		return nil
 	}
 	steps := p.held.Script.Steps
