@@ -14,7 +14,7 @@ import (
 
 // hangs are mutants that die of an operation that never ends: each death takes the time
 // that an adapter has for an answer, and some leave what they hang in behind.
-var hangs = map[string]bool{"aff/deaf-waiters": true, "aff/query-ends": true}
+var hangs = map[string]bool{"aff/deaf-waiters": true, "aff/query-ends": true, "aff/stale-commit": true, "pin/dead-binding-blocks": true}
 
 // TestWhichMutantsConversationsAtRandomKill prints, for each wrong table of sessions, how
 // many of so many seeds kill it, and after how many conversations.
