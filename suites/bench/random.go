@@ -53,20 +53,18 @@ func (r Random) hold(ctx context.Context, a *adapter, seed uint64, h *history.Hi
 
 // shrink looks for a smaller conversation that goes wrong as well, and adds it.
 func (a *adapter) shrink(ctx context.Context, found *player, h *history.History) error {
-	limited, cancel := context.WithTimeout(ctx, shrinkTime)
-	defer cancel()
 	var err error
-	tries := 0
+	began, tries := time.Now(), 0
 	model.Shrink(found.held.Script, func(s *script.Script) (*script.Script, bool) {
 		p, at := a.player(), 0
-		err = p.hold(limited, s.Config, func(*model.Model) *script.Step {
+		err = p.hold(ctx, s.Config, func(*model.Model) *script.Step {
 			if at++; at > len(s.Steps) {
 				return nil
 			}
 			return s.Steps[at-1]
 		})
 		tries++
-		goOn := err == nil && limited.Err() == nil && tries < shrinkTries
+		goOn := err == nil && time.Since(began) < shrinkTime && tries < shrinkTries
 		if err != nil || p.wrong == nil {
 			return nil, goOn
 		}
@@ -75,9 +73,6 @@ func (a *adapter) shrink(ctx context.Context, found *player, h *history.History)
 	})
 	found.held.Replay = found.replay()
 	h.Held = append(h.Held, found.held)
-	if ctx.Err() == nil && limited.Err() != nil {
-		return nil // the search was cut short, that is all
-	}
 	return err
 }
 
