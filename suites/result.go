@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,8 +135,9 @@ func killed(res *report.CaseResult, j Job) {
 	}
 }
 
-// save writes the evidence of a job and returns its file, relative to the
-// report's directory, with its digest.
+// save writes the evidence of a job and returns its files, relative to the report's
+// directory, with their digests: the history and, of a conversation that went wrong, what
+// `routeproof adapter check --conversation` plays.
 func save(dir string, j Job, h *history.History) ([]report.Evidence, error) {
 	var packed bytes.Buffer
 	w, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed) // histories are large and repeat themselves
@@ -145,16 +147,23 @@ func save(dir string, j Job, h *history.History) ([]report.Evidence, error) {
 	if err := errors.Join(json.NewEncoder(w).Encode(h), w.Close()); err != nil {
 		return nil, err
 	}
-	b := packed.Bytes()
-	name := strings.NewReplacer("/", "_", ":", "_").Replace(j.Name()) + ".json.gz"
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
-		return nil, err
+	name := strings.NewReplacer("/", "_", ":", "_").Replace(j.Name())
+	files := map[string][]byte{name + ".json.gz": packed.Bytes()}
+	if replay := h.Replay(); len(replay) > 0 {
+		files[name+".jsonl"] = []byte(strings.Join(replay, "\n") + "\n")
 	}
-	sum := sha256.Sum256(b)
-	return []report.Evidence{{File: filepath.ToSlash(filepath.Join(filepath.Base(dir), name)), SHA256: hex.EncodeToString(sum[:])}}, nil
+	var all []report.Evidence
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		if err := os.WriteFile(filepath.Join(dir, file), files[file], 0o644); err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(files[file])
+		all = append(all, report.Evidence{File: filepath.ToSlash(filepath.Join(filepath.Base(dir), file)), SHA256: hex.EncodeToString(sum[:])})
+	}
+	return all, nil
 }
 
 // Pass is a Gomega matcher for a *report.CaseResult: it matches a verdict of

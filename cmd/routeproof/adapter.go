@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"os/signal"
 	"strings"
@@ -51,12 +52,17 @@ const checkHelp = `Play the golden conversations to an adapter, each to a fresh 
 
 A conversation that needs what the adapter does not claim is declined. An example:
 
-  routeproof adapter check python3 fixtures/adapters/python/affinity.py`
+  routeproof adapter check python3 fixtures/adapters/python/affinity.py
+
+A failure of AFF-020/random leaves its smallest conversation beside its evidence, with the end that it should have had:
+
+  routeproof adapter check --conversation routeproof-report/evidence/AFF-020_random.jsonl ./my-adapter`
 
 // conversationLimit is how long one conversation may take. None waits for real time.
 const conversationLimit = 20 * time.Second
 
 func (a *app) adapterCheck() *cobra.Command {
+	var files []string
 	c := &cobra.Command{
 		Use: "check COMMAND [ARGUMENT...]", Short: "Play the golden conversations to an adapter", Long: checkHelp,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -71,17 +77,38 @@ func (a *app) adapterCheck() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			return a.checking(ctx, args)
+			return a.checking(ctx, files, args)
 		},
 	}
+	c.Flags().StringArrayVar(&files, "conversation", nil, "play this `FILE` instead of the golden conversations; may be repeated")
 	c.Flags().SetInterspersed(false) // what follows the command is the adapter's
 	return c
 }
 
-func (a *app) checking(ctx context.Context, command []string) error {
-	all, err := conversation.Load(golden.Files)
+// conversations reads files, or the golden ones where there are none.
+func conversations(files []string) (all []*conversation.Conversation, err error) {
+	if len(files) == 0 {
+		all, err = conversation.Load(golden.Files)
+		return all, harness(err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, usagef("--conversation: %v", err)
+		}
+		v, err := conversation.Parse(name, text)
+		if err != nil {
+			return nil, usagef("--conversation: %v", err)
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+func (a *app) checking(ctx context.Context, files, command []string) error {
+	all, err := conversations(files)
 	if err != nil {
-		return harness(err)
+		return err
 	}
 	var passed, failed, declined int
 	for _, v := range all {

@@ -17,7 +17,7 @@ func crowded(id, stimulus string, c bench.Crowd) bench.Case {
 		Requirement: "for each session some order of the operations explains what every caller saw",
 		Claims:      []string{bench.ComponentClaim},
 		Limit:       2 * time.Minute, Cost: 2 * time.Second,
-		Crowd: &c,
+		Talk:  c,
 		Judge: judge.Linear(living, c.Ops()/2),
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/routeproof/routeproof/suites/judge"
-	"github.com/routeproof/routeproof/suites/script"
 )
 
 // Case checks a clause: Drive makes a history, Judge reads it.
@@ -29,15 +28,13 @@ type Case struct {
 	// Cost is the expected duration, for balancing shards; 0 = 500 ms.
 	Cost  time.Duration
 	Drive func(ctx context.Context, r *Run) error // an error is the harness's own
-	// Script takes the place of Drive where the case talks to a component.
-	Script *script.Script
-	// Crowd does so where it talks to one with many voices.
-	Crowd *Crowd
+	// Talk takes the place of Drive where the case talks to a component.
+	Talk  Talk
 	Judge judge.Judge
 }
 
 // Component says whether the case talks to a component instead of a router.
-func (c Case) Component() bool { return c.Script != nil || c.Crowd != nil }
+func (c Case) Component() bool { return c.Talk != nil }
 
 // Clause is the ID of the clause that the case checks.
 func (c Case) Clause() string { return c.ID[:len("AAA-000")] }

@@ -8,8 +8,14 @@ import (
 // ComponentClaim is the claim that a target is certified as a component, too.
 const ComponentClaim = "component.affinity"
 
+// Script is the script of a case that talks by one, else nil.
+func (c Case) Script() *script.Script {
+	s, _ := c.Talk.(scripted)
+	return s.Script
+}
+
 // Scripted is a case on the component surface: one conversation, exact, on the
 // component's injected clock.
 func Scripted(id, stimulus, requirement string, s *script.Script) Case {
-	return Case{ID: id, Stimulus: stimulus, Requirement: requirement, Claims: []string{ComponentClaim}, Script: s, Judge: judge.Follows(s)}
+	return Case{ID: id, Stimulus: stimulus, Requirement: requirement, Claims: []string{ComponentClaim}, Talk: scripted{s}, Judge: judge.Follows(s)}
 }

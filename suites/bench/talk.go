@@ -4,19 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/routeproof/routeproof/suites/history"
 	"github.com/routeproof/routeproof/suites/judge"
-	"github.com/routeproof/routeproof/suites/linear"
 	"github.com/routeproof/routeproof/suites/report"
 	"github.com/routeproof/routeproof/suites/script"
 	"github.com/routeproof/routeproof/suites/target"
 	"github.com/routeproof/routeproof/suites/target/component"
 )
+
+// Talk is how a case speaks to a component: by a Script, in a Crowd, or at Random.
+type Talk interface {
+	// needs are the adapter's claims without which it proves nothing.
+	needs() []string
+	// hold has the conversation and adds what was said to h. Its error is a
+	// *component.Fault, ctx's, or ours.
+	hold(ctx context.Context, a *adapter, seed uint64, h *history.History) error
+}
 
 // answerLimit is how long an adapter may take for one operation that need not wait.
 const answerLimit = 6 * time.Second
@@ -75,13 +82,8 @@ func (p *Pool) converse(ctx context.Context, c Case, seed uint64, save func(*his
 	}
 	limited, cancel := context.WithTimeout(ctx, c.Limit)
 	defer cancel()
-	h := &history.History{Case: c.ID, Seed: seed}
-	if c.Crowd != nil {
-		h.Talk, h.Ops, err = a.crowd(limited, *c.Crowd, seed)
-	} else {
-		t := &talker{adapter: a, script: c.Script, asked: map[component.ID]asked{}, leases: map[string]string{}, waiting: map[string]component.ID{}}
-		h.Talk, err = t.hold(limited)
-	}
+	h := &history.History{Case: c.ID, Seed: seed, Talk: a.talk()}
+	err = c.Talk.hold(limited, a, seed, h)
 	var fault *component.Fault
 	if errors.As(err, &fault) {
 		short := *fault
@@ -131,35 +133,12 @@ func (out *Outcome) spoken(ctx context.Context, err error) {
 
 // lacks names the first claim that the case needs and the adapter does not make.
 func (a *adapter) lacks(c Case) string {
-	needs := []string{"concurrency"}
-	if c.Script != nil {
-		needs = c.Script.Needs()
-	}
-	for _, claim := range needs {
+	for _, claim := range c.Talk.needs() {
 		if !a.hello.Has(component.Claim(claim)) {
 			return claim
 		}
 	}
 	return ""
-}
-
-// crowd lets many callers talk at once. Their lines are too many to keep; the
-// operations say it all.
-func (a *adapter) crowd(ctx context.Context, c Crowd, seed uint64) (*script.Talk, []linear.Op, error) {
-	talk := a.talk()
-	limited, cancel := context.WithTimeout(ctx, answerLimit)
-	made, err := a.NewAffinity(limited, configOf(script.Config{IdleTTL: time.Hour}), true)
-	cancel()
-	if err != nil {
-		return talk, nil, fmt.Errorf("make an instance: %w", err)
-	}
-	ops, err := c.hold(ctx, made, seed)
-	if err != nil {
-		return talk, ops, err
-	}
-	limited, cancel = context.WithTimeout(ctx, answerLimit)
-	defer cancel()
-	return talk, ops, made.CloseInstance(limited)
 }
 
 // talk begins the evidence of a conversation.
@@ -171,60 +150,87 @@ func (a *adapter) talk() *script.Talk {
 	return talk
 }
 
+// scripted is a talk by a script.
+type scripted struct{ *script.Script }
+
+func (s scripted) needs() []string { return s.Needs() }
+
+func (s scripted) hold(ctx context.Context, a *adapter, _ uint64, h *history.History) error {
+	t := a.talker()
+	return t.hold(ctx, s.Script, h.Talk)
+}
+
 // asked is an operation that was sent.
 type asked struct {
 	name string
 	op   string
-	n    int // of the conversation's operations, from 0
 }
 
 // talker holds one conversation.
 type talker struct {
 	*adapter
-	script   *script.Script
 	instance string
-	sent     int
 	asked    map[component.ID]asked  // not yet answered
 	leases   map[string]string       // by the name of their acquire
 	waiting  map[string]component.ID // acquires that are not answered, by name
+	ids      map[string]component.ID // all that was asked, by name
 }
 
-// hold goes through the script. The talk is what was said so far, with every error:
-// a *component.Fault, ctx's, or ours.
-func (t *talker) hold(ctx context.Context) (*script.Talk, error) {
-	talk := t.talk()
-	from := len(t.Transcript())
-	defer func() {
-		for _, l := range t.Transcript()[from:] {
-			talk.Lines = append(talk.Lines, script.Line{At: l.At, Sent: l.Sent, Text: l.Text})
-		}
-	}()
+func (a *adapter) talker() *talker {
+	return &talker{adapter: a, asked: map[component.ID]asked{}, leases: map[string]string{}, waiting: map[string]component.ID{}, ids: map[string]component.ID{}}
+}
+
+// begin makes the instance that the conversation is about.
+func (t *talker) begin(ctx context.Context, c script.Config) error {
 	limited, cancel := context.WithTimeout(ctx, answerLimit)
-	made, err := t.NewAffinity(limited, configOf(t.script.Config), false)
-	cancel()
+	defer cancel()
+	made, err := t.NewAffinity(limited, configOf(c), false)
 	if err != nil {
-		return talk, fmt.Errorf("make an instance: %w", err)
+		return fmt.Errorf("make an instance: %w", err)
 	}
 	t.instance = made.Instance
-	for _, st := range t.script.Steps {
-		limited, cancel := context.WithTimeout(ctx, answerLimit)
-		turn, err := t.take(limited, st)
-		cancel()
+	return nil
+}
+
+// finish ends the instance.
+func (t *talker) finish(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	return (&component.Affinity{Client: t.Client, Instance: t.instance}).CloseInstance(limited)
+}
+
+// hold goes through a script and writes down what was said, up to an error.
+func (t *talker) hold(ctx context.Context, s *script.Script, talk *script.Talk) error {
+	from := t.Said()
+	defer func() { talk.Lines = t.lines(from) }()
+	if err := t.begin(ctx, s.Config); err != nil {
+		return err
+	}
+	for _, st := range s.Steps {
+		turn, err := t.take(ctx, st)
 		if err != nil {
-			return talk, err
+			return err
 		}
 		talk.Turns = append(talk.Turns, turn)
 		if turn.Left != "" && !turn.Unable {
-			return talk, nil // nothing after it means anything
+			return nil // nothing after it means anything
 		}
 	}
-	limited, cancel = context.WithTimeout(ctx, answerLimit)
-	defer cancel()
-	return talk, made.CloseInstance(limited)
+	return t.finish(ctx)
+}
+
+// lines are those of the conversation from one on.
+func (t *talker) lines(from int) (all []script.Line) {
+	for _, l := range t.Transcript(from) {
+		all = append(all, script.Line{At: l.At, Sent: l.Sent, Text: l.Text})
+	}
+	return all
 }
 
 // take asks one step and gathers what it has brought about.
 func (t *talker) take(ctx context.Context, st *script.Step) (script.Turn, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
 	turn := script.Turn{Step: st.Name, Answers: []script.Answer{}, Waiting: []string{}}
 	if st.Needs != "" && !t.hello.Has(component.Claim(st.Needs)) {
 		turn.Left, turn.Unable = "the adapter does not claim "+st.Needs, true
@@ -239,8 +245,7 @@ func (t *talker) take(ctx context.Context, st *script.Step) (script.Turn, error)
 	if err != nil {
 		return turn, err
 	}
-	t.asked[id] = asked{st.Name, st.Op, t.sent}
-	t.sent++
+	t.asked[id], t.ids[st.Name] = asked{st.Name, st.Op}, id
 	if st.Op == script.Acquire {
 		delete(t.leases, st.Name)
 		t.waiting[st.Name] = id
@@ -249,34 +254,33 @@ func (t *talker) take(ctx context.Context, st *script.Step) (script.Turn, error)
 	if err != nil {
 		return turn, err
 	}
-	waits := map[component.ID]bool{}
 	for _, id := range parked {
-		waits[id] = true
-	}
-	for _, id := range t.inOrder() {
-		a := t.asked[id]
-		if waits[id] {
+		if a, ok := t.asked[id]; ok { // else it is another instance's
 			turn.Waiting = append(turn.Waiting, a.name)
+		}
+	}
+	var came []component.Answer
+	for id := range t.asked {
+		if slices.Contains(parked, id) {
 			continue
 		}
 		answer, err := t.Await(ctx, id)
 		if err != nil {
 			return turn, err
 		}
-		delete(t.asked, id)
-		got, err := t.answered(a, answer)
+		came = append(came, answer)
+	}
+	slices.SortFunc(came, func(a, b component.Answer) int { return a.Arrived - b.Arrived })
+	for _, answer := range came {
+		got, err := t.answered(t.asked[answer.ID], answer)
 		if err != nil {
 			return turn, err
 		}
+		delete(t.asked, answer.ID)
 		turn.Answers = append(turn.Answers, got)
 	}
 	t.inherit(st, turn)
 	return turn, nil
-}
-
-// inOrder are the operations that are not known to be answered, as they were sent.
-func (t *talker) inOrder() []component.ID {
-	return slices.SortedFunc(maps.Keys(t.asked), func(a, b component.ID) int { return t.asked[a].n - t.asked[b].n })
 }
 
 // inherit gives the one that was picked among several its other name.

@@ -97,7 +97,7 @@ func bound(limit time.Duration) Case {
 
 func few(limit time.Duration) Case {
 	crowd := Crowd{Callers: 4, Sessions: 2, Turns: 6, Workers: []string{"w1", "w2"}, Deaths: true}
-	return Case{ID: "AFF-019/test", Claims: []string{ComponentClaim}, Crowd: &crowd, Limit: limit, Judge: judge.Linear(crowd.Workers, 12)}.Normal()
+	return Case{ID: "AFF-019/test", Claims: []string{ComponentClaim}, Talk: crowd, Limit: limit, Judge: judge.Linear(crowd.Workers, 12)}.Normal()
 }
 
 // exec runs a case and returns its evidence, too.
@@ -117,11 +117,11 @@ func TestTheReferencePassesConversations(t *testing.T) {
 			t.Fatalf("%s: got %+v, %+v", c.ID, out, h)
 		}
 		switch {
-		case c.Script != nil && (len(h.Talk.Turns) != len(c.Script.Steps) || len(h.Talk.Lines) == 0):
+		case c.Script() != nil && (len(h.Talk.Turns) != len(c.Script().Steps) || len(h.Talk.Lines) == 0):
 			t.Errorf("%s: %d turns, %d lines in the evidence", c.ID, len(h.Talk.Turns), len(h.Talk.Lines))
-		case c.Script != nil && fmt.Sprint(h.Talk.Turns[2].Waiting) != "[b]":
+		case c.Script() != nil && fmt.Sprint(h.Talk.Turns[2].Waiting) != "[b]":
 			t.Errorf("%s: %v wait", c.ID, h.Talk.Turns[2].Waiting)
-		case c.Crowd != nil && len(h.Ops) < 24:
+		case c.Script() == nil && len(h.Ops) < 24:
 			t.Errorf("%s: %d operations in the evidence", c.ID, len(h.Ops))
 		}
 	}
@@ -175,7 +175,7 @@ func TestAnAdapterThatFaultsFailsAndTheNextCaseGetsANewOne(t *testing.T) {
 				limit = 200 * time.Millisecond
 			}
 			limited := kind(limit)
-			if limited.Crowd != nil && strings.Contains(name, "sync") {
+			if limited.Script() == nil && strings.Contains(name, "sync") {
 				continue // a crowd asks none
 			}
 			t.Run(limited.ID+" "+name, func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/routeproof/routeproof/suites/target/component"
 )
 
-// model is what scripts mean where they name no model.
-const model = "m"
+// usualModel is what scripts mean where they name no model.
+const usualModel = "m"
 
 func configOf(c script.Config) component.AffinityConfig {
 	return component.AffinityConfig{IdleTTL: ms(c.IdleTTL), Capacity: c.Capacity, AtCapacity: c.AtCapacity, InitWait: ms(c.InitWait)}
@@ -21,7 +21,7 @@ func ms(d time.Duration) int64 { return d.Milliseconds() }
 func (t *talker) args(st *script.Step) (args any, left string) {
 	switch st.Op {
 	case script.Acquire, script.Query:
-		ask := component.Ask{Instance: t.instance, Model: model, Session: st.Ask.Session, Phase: component.Phase(st.Ask.Phase)}
+		ask := component.Ask{Instance: t.instance, Model: usualModel, Session: st.Ask.Session, Phase: component.Phase(st.Ask.Phase)}
 		if st.Ask.Model != "" {
 			ask.Model = st.Ask.Model
 		}

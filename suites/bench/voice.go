@@ -8,7 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/routeproof/routeproof/suites/history"
 	"github.com/routeproof/routeproof/suites/linear"
+	"github.com/routeproof/routeproof/suites/script"
 	"github.com/routeproof/routeproof/suites/target/component"
 )
 
@@ -36,8 +38,27 @@ type crowd struct {
 	err error
 }
 
-// hold lets the crowd talk and returns what its callers saw. The first error ends it.
-func (c Crowd) hold(ctx context.Context, a *component.Affinity, seed uint64) ([]linear.Op, error) {
+func (c Crowd) needs() []string { return []string{string(component.ClaimConcurrency)} }
+
+// hold lets the crowd talk on an instance of its own. Its lines are too many to keep;
+// the operations say it all.
+func (c Crowd) hold(ctx context.Context, a *adapter, seed uint64, h *history.History) error {
+	limited, cancel := context.WithTimeout(ctx, answerLimit)
+	made, err := a.NewAffinity(limited, configOf(script.Config{IdleTTL: time.Hour}), true)
+	cancel()
+	if err != nil {
+		return fmt.Errorf("make an instance: %w", err)
+	}
+	if h.Ops, err = c.Hold(ctx, made, seed); err != nil {
+		return err
+	}
+	limited, cancel = context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	return made.CloseInstance(limited)
+}
+
+// Hold lets the crowd talk and returns what its callers saw. The first error ends it.
+func (c Crowd) Hold(ctx context.Context, a *component.Affinity, seed uint64) ([]linear.Op, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	all := &crowd{Crowd: c, a: a, from: time.Now()}
@@ -77,10 +98,16 @@ func (c *crowd) fail(err error) {
 	}
 }
 
+// voiceLimit is how long an operation of a crowd may take. Whom it waits for is a few
+// operations from the end of his turn, so that one that takes longer was forgotten.
+const voiceLimit = 20 * time.Second
+
 // note runs an operation and records it with its times.
-func (c *crowd) note(o linear.Op, run func(*linear.Op) error) error {
+func (c *crowd) note(ctx context.Context, o linear.Op, run func(context.Context, *linear.Op) error) error {
+	ctx, cancel := context.WithTimeout(ctx, voiceLimit)
+	defer cancel()
 	o.Call = int64(time.Since(c.from))
-	err := run(&o)
+	err := run(ctx, &o)
 	o.Return = int64(time.Since(c.from))
 	var refused *component.Error
 	if errors.As(err, &refused) {
@@ -106,7 +133,7 @@ func (c *crowd) note(o linear.Op, run func(*linear.Op) error) error {
 
 // live declares the living workers.
 func (c *crowd) live(ctx context.Context, caller int, workers []string) error {
-	return c.note(linear.Op{Caller: caller, Kind: linear.Workers, Live: workers}, func(o *linear.Op) error {
+	return c.note(ctx, linear.Op{Caller: caller, Kind: linear.Workers, Live: workers}, func(ctx context.Context, o *linear.Op) error {
 		all := make([]component.Worker, len(workers))
 		for i, id := range workers {
 			all[i] = component.Worker{ID: id, Ranks: 1}
@@ -158,14 +185,14 @@ func (c *crowd) turn(ctx context.Context, caller int, session string, rnd *rand.
 		return c.question(ctx, caller, session)
 	}
 	op := linear.Op{Caller: caller, Kind: linear.Acquire, Session: session}
-	ask := component.Ask{Model: model, Session: session}
+	ask := component.Ask{Model: usualModel, Session: session}
 	if rnd.IntN(8) == 0 {
 		op.Pin = c.Workers[rnd.IntN(len(c.Workers))]
 		ask.Pin = component.On(op.Pin)
 	}
 	op.Leaves = rnd.IntN(8) == 0
 	var got component.Acquired
-	err := c.note(op, func(o *linear.Op) error {
+	err := c.note(ctx, op, func(ctx context.Context, o *linear.Op) error {
 		id, err := c.a.StartAcquire(ctx, ask)
 		if err != nil {
 			return err
@@ -193,7 +220,7 @@ func (c *crowd) turn(ctx context.Context, caller int, session string, rnd *rand.
 			to = op.Pin
 		}
 		lease.Kind, lease.Target = linear.Commit, to
-		if err := c.note(lease, func(*linear.Op) error { return c.a.Commit(ctx, got.Lease, component.On(to)) }); err != nil {
+		if err := c.note(ctx, lease, func(ctx context.Context, _ *linear.Op) error { return c.a.Commit(ctx, got.Lease, component.On(to)) }); err != nil {
 			return err
 		}
 		lease.Target = ""
@@ -204,20 +231,22 @@ func (c *crowd) turn(ctx context.Context, caller int, session string, rnd *rand.
 		if rnd.IntN(4) == 0 {
 			lease.Kind, end = linear.Invalidate, c.a.Invalidate
 		}
-		if err := c.note(lease, func(*linear.Op) error { return end(ctx, got.Lease) }); err != nil {
+		if err := c.note(ctx, lease, func(ctx context.Context, _ *linear.Op) error { return end(ctx, got.Lease) }); err != nil {
 			return err
 		}
 	}
 	if rnd.IntN(16) == 0 { // it may not bind any more
 		lease.Kind, lease.Target = linear.Commit, c.Workers[0]
-		return c.note(lease, func(*linear.Op) error { return c.a.Commit(ctx, got.Lease, component.On(lease.Target)) })
+		return c.note(ctx, lease, func(ctx context.Context, _ *linear.Op) error {
+			return c.a.Commit(ctx, got.Lease, component.On(lease.Target))
+		})
 	}
 	return nil
 }
 
 func (c *crowd) question(ctx context.Context, caller int, session string) error {
-	return c.note(linear.Op{Caller: caller, Kind: linear.Query, Session: session}, func(o *linear.Op) error {
-		got, err := c.a.Query(ctx, component.Ask{Model: model, Session: session})
+	return c.note(ctx, linear.Op{Caller: caller, Kind: linear.Query, Session: session}, func(ctx context.Context, o *linear.Op) error {
+		got, err := c.a.Query(ctx, component.Ask{Model: usualModel, Session: session})
 		o.Result = linear.Unbound
 		if got.Bound {
 			o.Result, o.Target = linear.Bound, got.Target.Worker

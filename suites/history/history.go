@@ -130,5 +130,15 @@ type History struct {
 	Handoffs    []handoff.Record `json:"handoffs,omitempty"`  // all that were issued during the case, in order
 	Forgotten   int              `json:"forgotten,omitempty"` // hand-offs that were issued too but are left out: the fleet remembers so many
 	Talk        *script.Talk     `json:"talk,omitempty"`      // with a component, in place of requests
+	Held        []script.Held    `json:"held,omitempty"`      // conversations with a component that were made up as they went
 	Ops         []linear.Op      `json:"ops,omitempty"`       // of concurrent callers of a component
+}
+
+// Replay is the smallest conversation that went wrong, in lines for an adapter; nil if
+// none did.
+func (h *History) Replay() []string {
+	if n := len(h.Held); n > 0 {
+		return h.Held[n-1].Replay
+	}
+	return nil
 }

@@ -16,7 +16,7 @@ func (Catalogue) AFFTwoInitializers() Mutant {
 			return acquires{inner, func(_ context.Context, a affinity.Ask) (affinity.Lease, error) {
 				return table.lease(a.Key, func() {}), nil
 			}}
-		}), "AFF-003/waiters", "AFF-003/hand-over")
+		}), "AFF-003/waiters", "AFF-003/hand-over", "AFF-020/random")
 }
 
 // AFFDoubleRelease counts one end twice.
@@ -88,7 +88,7 @@ func (Catalogue) AFFEndsNewer() Mutant {
 func (Catalogue) AFFKeepsOnFailure() Mutant {
 	return coordinator("aff/keeps-on-failure", "a request's failure does not end its session's binding",
 		leasingSo(func(_ affinity.Coordinator, _ affinity.Ask, l affinity.Lease, h *held) { h.invalidate = l.Release }),
-		"AFF-013/siblings", "AFF-013/others")
+		"AFF-013/siblings", "AFF-013/others", "AFF-020/random")
 }
 
 // AFFStaleCommit binds although it had given up.

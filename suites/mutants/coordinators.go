@@ -171,7 +171,7 @@ func (Catalogue) AFFCapacityLoose() Mutant {
 				cfg.Capacity++
 			}
 			return affinity.New(cfg, clock)
-		}, "AFF-009/refuse", "AFF-009/unpinned", "AFF-009/own-place")
+		}, "AFF-009/refuse", "AFF-009/unpinned", "AFF-009/own-place", "AFF-020/random")
 }
 
 // AFFEvictsAlways makes room where it should refuse.

@@ -209,7 +209,7 @@ func (Catalogue) AFFUnusedUnbinds() Mutant {
 				}
 				l.Release()
 			}
-		}), "AFF-010/component", "AFF-010/client-left")
+		}), "AFF-010/component", "AFF-010/client-left", "AFF-020/random")
 }
 
 // AFFOnePhase keeps one table for both phases.

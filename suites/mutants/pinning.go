@@ -95,7 +95,7 @@ func (Catalogue) PINIgnored() Mutant {
 	return coordinator("pin/ignored-when-bound", "a pin that contradicts its session's binding is ignored",
 		contradicted(func(inner affinity.Coordinator, a affinity.Ask, _ error) (affinity.Lease, error) {
 			return inner.Acquire(context.Background(), affinity.Ask{Key: a.Key})
-		}), "PIN-002/component", "PIN-003/waiters", "PIN-002/refused")
+		}), "PIN-002/component", "PIN-003/waiters", "PIN-002/refused", "AFF-020/random")
 }
 
 // PINMoves lets a pin take the session along.

@@ -21,17 +21,17 @@ func TestWhatIsAskedIsSaidInAFewWords(t *testing.T) {
 		`query session "s", model m, tenant t, phase prefill`: func(s *Script) *Step {
 			return s.Query(S("s").Of("m").By("t").In("prefill"))
 		},
-		`query session "aaaaaaaaaaaaaaaaaaaa... (257 bytes)"`: func(s *Script) *Step { return s.Query(S(strings.Repeat("a", 257))) },
-		`commit a at w1 rank 3`:                               func(s *Script) *Step { return s.Commit("a", On("w1", 3)) },
-		`release a`:                                           func(s *Script) *Step { return s.Release("a") },
-		`invalidate a`:                                        func(s *Script) *Step { return s.Invalidate("a") },
-		`cancel a`:                                            func(s *Script) *Step { return s.Cancel("a") },
-		`clock.advance by 1.5s`:                               func(s *Script) *Step { return s.Advance(1500 * time.Millisecond) },
-		`workers.set w1, w2`:                                  func(s *Script) *Step { return s.Live(Worker{ID: "w1"}, Worker{ID: "w2", Ranks: 2}) },
-		`workers.set to nobody`:                               func(s *Script) *Step { return s.Live() },
-		`count`:                                               func(s *Script) *Step { return s.Count() },
-		`new with idle time 1s`:                               func(s *Script) *Step { return s.Create(Config{IdleTTL: time.Second}) },
-		`new with idle time 0s, capacity 7, at capacity evict, init wait 2s`: func(s *Script) *Step {
+		`query session "aaaaaaaaaaaaaaaa...aa (257 bytes)"`: func(s *Script) *Step { return s.Query(S(strings.Repeat("a", 257))) },
+		`commit a at w1 rank 3`:                             func(s *Script) *Step { return s.Commit("a", On("w1", 3)) },
+		`release a`:                                         func(s *Script) *Step { return s.Release("a") },
+		`invalidate a`:                                      func(s *Script) *Step { return s.Invalidate("a") },
+		`cancel a`:                                          func(s *Script) *Step { return s.Cancel("a") },
+		`clock.advance by 1.5s`:                             func(s *Script) *Step { return s.Advance(1500 * time.Millisecond) },
+		`workers.set w1, w2 (2 ranks)`:                      func(s *Script) *Step { return s.Live(Worker{ID: "w1"}, Worker{ID: "w2", Ranks: 2}) },
+		`workers.set to nobody`:                             func(s *Script) *Step { return s.Live() },
+		`count`:                                             func(s *Script) *Step { return s.Count() },
+		`new with idleTTL 1s`:                               func(s *Script) *Step { return s.Create(Config{IdleTTL: time.Second}) },
+		`new with idleTTL 0s, initWait 2s, capacity 7, evict`: func(s *Script) *Step {
 			return s.Create(Config{Capacity: 7, AtCapacity: "evict", InitWait: 2 * time.Second})
 		},
 	} {

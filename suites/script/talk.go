@@ -17,6 +17,15 @@ type Talk struct {
 	Lines []Line `json:"lines"`
 }
 
+// Held is one of many conversations that are made up as they go.
+type Held struct {
+	Script *Script `json:"script"` // what was asked; its steps want nothing in particular
+	Turns  []Turn  `json:"turns"`  // one for each step, in order; fewer if it was cut off
+	// Replay, of one that went wrong, is the conversation with the end that it should have
+	// had, in lines that `routeproof adapter check --conversation` plays to an adapter.
+	Replay []string `json:"replay,omitempty"`
+}
+
 // Turn is one step as it went.
 type Turn struct {
 	Step    string   `json:"step"`
@@ -58,6 +67,9 @@ func (st *Step) String() string {
 	case st.Op == SetWorkers:
 		for i, w := range st.Workers {
 			fmt.Fprintf(&b, "%s %s", comma(i), w.ID)
+			if w.Ranks > 1 {
+				fmt.Fprintf(&b, " (%d ranks)", w.Ranks)
+			}
 		}
 	case st.Config != nil:
 		fmt.Fprintf(&b, " with %s", *st.Config)
@@ -98,17 +110,17 @@ func (st *Step) Sentence() string {
 }
 
 func (c Config) String() string {
-	b := fmt.Sprintf("idle time %v", c.IdleTTL)
+	s := fmt.Sprintf("idleTTL %v", c.IdleTTL)
+	if c.InitWait != 0 {
+		s += fmt.Sprintf(", initWait %v", c.InitWait)
+	}
 	if c.Capacity != 0 {
-		b += fmt.Sprintf(", capacity %d", c.Capacity)
+		s += fmt.Sprintf(", capacity %d", c.Capacity)
 	}
 	if c.AtCapacity != "" {
-		b += ", at capacity " + c.AtCapacity
+		s += ", " + c.AtCapacity
 	}
-	if c.InitWait != 0 {
-		b += fmt.Sprintf(", init wait %v", c.InitWait)
-	}
-	return b
+	return s
 }
 
 func comma(i int) string {
@@ -121,7 +133,7 @@ func comma(i int) string {
 func (a *Ask) String() string {
 	id := a.Session
 	if len(id) > 24 {
-		id = fmt.Sprintf("%.20s... (%d bytes)", id, len(id))
+		id = fmt.Sprintf("%.16s...%s (%d bytes)", id, id[len(id)-2:], len(id))
 	}
 	b := fmt.Sprintf("session %q", id)
 	for _, x := range []struct{ what, is string }{{"model", a.Model}, {"tenant", a.Tenant}, {"phase", a.Phase}} {

@@ -48,7 +48,7 @@ func played(t *testing.T, v *conversation.Conversation, c *component.Client) {
 		t.Skip(declined)
 	}
 	if err != nil {
-		for _, l := range c.Transcript() {
+		for _, l := range c.Transcript(0) {
 			t.Log(l)
 		}
 		t.Error(err)

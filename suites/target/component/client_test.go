@@ -43,14 +43,14 @@ func TestAnswersMayOvertake(t *testing.T) {
 			if err != nil || a.ID != id || i.Instance != "i"+id.String() {
 				t.Errorf("operation %v got %+v, %v", id, a, err)
 			}
-			lines := c.Transcript()
+			lines := c.Transcript(0)
 			if !lines[a.Asked].Sent || lines[a.Arrived].Sent || !strings.Contains(lines[a.Arrived].Text, i.Instance+`"`) {
 				t.Errorf("its lines are %v and %v", lines[a.Asked], lines[a.Arrived])
 			}
 		})
 	}
 	all.Wait()
-	lines := c.Transcript()
+	lines := c.Transcript(0)
 	if len(lines) != 2*n {
 		t.Fatalf("%d lines", len(lines))
 	}
@@ -193,7 +193,7 @@ func TestALongLineIsCutInTheTranscriptAlone(t *testing.T) {
 	if err != nil || a.Err.Message != long {
 		t.Fatalf("the answer was cut: %v", err)
 	}
-	if l := c.Transcript()[a.Arrived]; len(l.Text) > keepLine+100 || !strings.HasSuffix(l.Text, "bytes)") {
+	if l := c.Transcript(0)[a.Arrived]; len(l.Text) > keepLine+100 || !strings.HasSuffix(l.Text, "bytes)") {
 		t.Errorf("the transcript keeps %d bytes", len(l.Text))
 	}
 }

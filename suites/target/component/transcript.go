@@ -24,12 +24,19 @@ func (l Line) String() string {
 	return fmt.Sprintf("%12v %s %s", l.At.Round(time.Microsecond), arrow, printable([]byte(l.Text)))
 }
 
-// Transcript is every line so far, in both directions, in the order in which they
-// were sent and read.
-func (c *Client) Transcript() []Line {
+// Transcript is every line from the given one on, in both directions, in the order in
+// which they were sent and read.
+func (c *Client) Transcript(from int) []Line {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.Clone(c.transcript)
+	return slices.Clone(c.transcript[from:])
+}
+
+// Said is how many lines there are so far.
+func (c *Client) Said() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.transcript)
 }
 
 // record appends a line and returns its index; the lock is held.

@@ -1,0 +1,21 @@
+package affinity
+
+import (
+	"time"
+
+	"github.com/routeproof/routeproof/suites/bench"
+	"github.com/routeproof/routeproof/suites/judge"
+)
+
+// AFF020Random: whatever nobody has thought of.
+func (Cases) AFF020Random() bench.Case {
+	r := bench.Random{Conversations: 150, Steps: 60}
+	return bench.Case{
+		ID:          "AFF-020/random",
+		Stimulus:    "150 conversations of 30 to 60 operations at random on a few sessions, workers and ranks: turns, commits, ends, questions, clients that leave, deaths, full tables, times shortly before, at and after whatever comes due",
+		Requirement: "every answer is one that the rules allow after all that came before it; what is not is shown as the smallest conversation that was found",
+		Limit:       time.Minute, Cost: 1500 * time.Millisecond,
+		Talk:  r,
+		Judge: judge.Modelled(r.Conversations),
+	}
+}
