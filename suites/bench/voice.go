@@ -33,9 +33,12 @@ type crowd struct {
 	a    *component.Affinity
 	from time.Time
 
-	mu  sync.Mutex
-	ops []linear.Op
-	err error
+	mu   sync.Mutex
+	ops  []linear.Op
+	err  error
+	rnd  *rand.Rand // who dies
+	dead bool       // one of the workers
+	due  int        // operations at which that changes
 }
 
 func (c Crowd) needs() []string { return []string{string(component.ClaimConcurrency)} }
@@ -61,18 +64,22 @@ func (c Crowd) hold(ctx context.Context, a *adapter, seed uint64, h *history.His
 func (c Crowd) Hold(ctx context.Context, a *component.Affinity, seed uint64) ([]linear.Op, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	all := &crowd{Crowd: c, a: a, from: time.Now()}
+	all := &crowd{Crowd: c, a: a, from: time.Now(), rnd: rand.New(rand.NewPCG(seed, 1<<40)), due: c.Callers * c.Sessions}
 	if err := all.live(ctx, -1, c.Workers); err != nil {
 		return nil, err
 	}
-	var callers, deaths sync.WaitGroup
+	var callers sync.WaitGroup
 	for s := range c.Sessions {
 		for i := range c.Callers {
 			n := s*c.Callers + i
 			callers.Go(func() {
 				rnd := rand.New(rand.NewPCG(seed, uint64(n)))
 				for t := 0; t < c.Turns && ctx.Err() == nil; t++ {
-					if err := all.turn(ctx, n, fmt.Sprintf("s%d", s), rnd); err != nil {
+					err := all.turn(ctx, n, fmt.Sprintf("s%d", s), rnd)
+					if err == nil && c.Deaths {
+						err = all.deaths(ctx, n)
+					}
+					if err != nil {
 						all.fail(err)
 						cancel()
 					}
@@ -80,13 +87,7 @@ func (c Crowd) Hold(ctx context.Context, a *component.Affinity, seed uint64) ([]
 			})
 		}
 	}
-	over := make(chan struct{})
-	if c.Deaths {
-		deaths.Go(func() { all.deaths(ctx, over, rand.New(rand.NewPCG(seed, 1<<40))) })
-	}
 	callers.Wait()
-	close(over)
-	deaths.Wait()
 	return all.ops, all.err
 }
 
@@ -143,39 +144,22 @@ func (c *crowd) live(ctx context.Context, caller int, workers []string) error {
 	})
 }
 
-// deaths takes one worker away at a time, and brings it back. Each change follows
-// some progress of the callers: without it, time alone would decide how many there are.
-func (c *crowd) deaths(ctx context.Context, over <-chan struct{}, rnd *rand.Rand) {
-	seen := 0
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for i := 0; ; i++ {
-		for {
-			c.mu.Lock()
-			n := len(c.ops)
-			c.mu.Unlock()
-			if n >= seen+c.Callers*c.Sessions {
-				seen = n
-				break
-			}
-			select {
-			case <-over:
-				return
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-		}
-		alive := c.Workers
-		if i%2 == 0 {
-			dead := rnd.IntN(len(c.Workers))
-			alive = append(append([]string{}, c.Workers[:dead]...), c.Workers[dead+1:]...)
-		}
-		if err := c.live(ctx, -1, alive); err != nil {
-			c.fail(err)
-			return
-		}
+// deaths takes one worker away, or brings it back, whenever as many operations were
+// made as there are callers: how many deaths there are depends on no clock.
+func (c *crowd) deaths(ctx context.Context, caller int) error {
+	c.mu.Lock()
+	if len(c.ops) < c.due {
+		c.mu.Unlock()
+		return nil
 	}
+	c.due = len(c.ops) + c.Callers*c.Sessions
+	alive := c.Workers
+	if c.dead = !c.dead; c.dead {
+		gone := c.rnd.IntN(len(c.Workers))
+		alive = append(append([]string{}, c.Workers[:gone]...), c.Workers[gone+1:]...)
+	}
+	c.mu.Unlock()
+	return c.live(ctx, caller, alive)
 }
 
 // turn is one request's life: it acquires, maybe leaves while it waits, commits,
