@@ -31,7 +31,7 @@ func TestWhatWentWrongIsShrunkAndCanBePlayedAgain(t *testing.T) {
 			if err := pool.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if out.Verdict != report.Fail || len(out.Finding.Violations) != 1 || !strings.Contains(out.Finding.Violations[0].Expected, "after with idleTTL") {
+			if out.Verdict != report.Fail || len(out.Finding.Violations) != 1 || !strings.Contains(out.Finding.Violations[0].Observed, "it was asked, with idleTTL") {
 				t.Fatalf("%s %s %+v", out.Verdict, out.Detail, out.Finding)
 			}
 			if n := len(h.Held[len(h.Held)-1].Script.Steps); n > most {

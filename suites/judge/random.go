@@ -22,7 +22,7 @@ func Modelled(min int) Judge {
 		case h.Talk != nil && h.Talk.Fault != "":
 			v := Violation{Expected: "an adapter that keeps to the protocol (suites/target/component.md)", Observed: h.Talk.Fault}
 			if n := len(h.Held); n > 0 && h.Held[n-1].Script != nil {
-				v.Observed += "; it had been asked, " + told(h.Held[n-1].Script)
+				v.Observed += "; it was asked, " + told(h.Held[n-1].Script)
 			}
 			return Finding{Violations: []Violation{v}}
 		case len(h.Held) < min:
@@ -50,7 +50,7 @@ func followed(c script.Held) *Violation {
 		st := c.Script.Steps[i]
 		if d := m.Follow(st, turn); d != nil {
 			s := &script.Script{Config: c.Script.Config, Steps: c.Script.Steps[:i+1]}
-			return &Violation{Expected: fmt.Sprintf("after %s: %s", told(s), d.Expected), Observed: d.Observed}
+			return &Violation{Expected: fmt.Sprintf("step %d (%s): %s", i+1, st, d.Expected), Observed: d.Observed + "; it was asked, " + told(s)}
 		}
 	}
 	return nil

@@ -129,7 +129,7 @@ func expected(st *script.Step, ways []Way) string {
 		}
 	}
 	if len(all) > shown {
-		all = append(all[:shown], fmt.Sprintf("or one of %d other ways", len(all)-shown))
+		all = append(all[:shown], fmt.Sprintf("in %d ways more", len(all)-shown))
 	}
 	return strings.Join(all, "; or ")
 }
