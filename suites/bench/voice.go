@@ -144,15 +144,19 @@ func (c *crowd) live(ctx context.Context, caller int, workers []string) error {
 	})
 }
 
-// deaths takes one worker away, or brings it back, whenever as many operations were
-// made as there are callers: how many deaths there are depends on no clock.
+// perDeath is how many operations of each caller lie between two changes of the
+// workers: only what begins and ends between them shows who was thought to live.
+const perDeath = 4
+
+// deaths takes one worker away, or brings it back, whenever so many operations were
+// made: how many deaths there are depends on no clock.
 func (c *crowd) deaths(ctx context.Context, caller int) error {
 	c.mu.Lock()
 	if len(c.ops) < c.due {
 		c.mu.Unlock()
 		return nil
 	}
-	c.due = len(c.ops) + c.Callers*c.Sessions
+	c.due = len(c.ops) + perDeath*c.Callers*c.Sessions
 	alive := c.Workers
 	if c.dead = !c.dead; c.dead {
 		gone := c.rnd.IntN(len(c.Workers))
