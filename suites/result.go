@@ -66,6 +66,10 @@ func (r *runner) result(ctx context.Context, j Job) report.CaseResult {
 		res.Detail = fmt.Sprintf("given up: in %d cases in a row the target did not start, or gave no whole answer to any request", r.misses)
 		return res
 	}
+	if r.faults >= maxMisses && j.Mutant == "" && x.Component() {
+		res.Detail = fmt.Sprintf("given up: in %d cases in a row the adapter broke the protocol, so that nothing is known of the library", r.faults)
+		return res
+	}
 	pool := r.pools[j.Mutant]
 	if pool == nil {
 		env := bench.Env{Manifest: m, Seed: JobSeed(r.cfg.Seed, Job{Mutant: j.Mutant}), Logf: r.cfg.Logf}
@@ -99,7 +103,7 @@ func (r *runner) result(ctx context.Context, j Job) report.CaseResult {
 		return res
 	}
 	if j.Mutant == "" {
-		r.count(out)
+		r.count(x, out)
 	}
 	if out.Target != nil && r.cfg.Problem != nil {
 		r.cfg.Problem(report.Problem{Kind: report.ProblemTarget, Subject: j.Case, Text: out.Target.Error()})
@@ -112,8 +116,14 @@ func (r *runner) result(ctx context.Context, j Job) report.CaseResult {
 const maxMisses = 3
 
 // count keeps the number of cases in a row in which the target did not start or
-// answered nothing.
-func (r *runner) count(out bench.Outcome) {
+// answered nothing, or its adapter broke the protocol.
+func (r *runner) count(x bench.Case, out bench.Outcome) {
+	if x.Component() {
+		if r.faults++; !out.Faulty {
+			r.faults = 0
+		}
+		return
+	}
 	var gone *target.UnreachableError
 	var busy *target.PortInUseError
 	if errors.As(out.Target, &gone) || errors.As(out.Target, &busy) || out.Silent {

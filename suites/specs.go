@@ -167,6 +167,7 @@ type runner struct {
 	temporary bool                   // the evidence directory is ours, and what passed is not kept
 	pools     map[string]*bench.Pool // by mutant ID; "" = the manifest's target
 	misses    int                    // cases in a row in which the manifest's target showed no life
+	faults    int                    // cases on the component in a row in which its adapter broke the protocol
 }
 
 func (r *runner) close() error {

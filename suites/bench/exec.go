@@ -23,6 +23,8 @@ type Outcome struct {
 	// Target is set when the target could not be started, could not be reached or
 	// died: then the run as a whole has a problem beside the verdict.
 	Target error
+	// Faulty says that the component's adapter broke the protocol.
+	Faulty bool
 	// Silent says that no request of the case got a whole answer of any status.
 	Silent   bool
 	LogTail  string // the end of the target's output, unless the case passed

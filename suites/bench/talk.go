@@ -94,6 +94,7 @@ func (p *Pool) converse(ctx context.Context, c Case, seed uint64, save func(*his
 	if errors.As(err, &refused) { // what no script asks for, such as an instance to talk to
 		h.Talk.Fault, err = err.Error(), nil
 	}
+	out.Faulty = fault != nil
 	if err != nil || h.Talk.Fault != "" {
 		_ = p.dropAdapter() // what was wrong with it is said already
 	}

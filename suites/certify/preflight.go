@@ -3,6 +3,7 @@ package certify
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/routeproof/routeproof/suites/bench"
 	"github.com/routeproof/routeproof/suites/report"
@@ -14,6 +15,9 @@ import (
 // unusable is the error; everything else that keeps the run from its cases is
 // the problem.
 func preflight(ctx context.Context, m *target.Manifest, seed uint64) (*report.Problem, error) {
+	if obstacle, err := preflightComponent(ctx, m); obstacle != nil || err != nil {
+		return obstacle, err
+	}
 	if m.Launch.InProcess != "" || !m.HasRouter() {
 		return nil, nil
 	}
@@ -41,3 +45,30 @@ func preflight(ctx context.Context, m *target.Manifest, seed uint64) (*report.Pr
 	}
 	return &report.Problem{Kind: report.ProblemHarness, Subject: "preflight", Text: err.Error()}, nil
 }
+
+// preflightComponent starts the adapter once and lets it say hello.
+func preflightComponent(ctx context.Context, m *target.Manifest) (*report.Problem, error) {
+	if m.Component == nil || m.Component.InProcess != "" {
+		return nil, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, adapterLimit)
+	defer cancel()
+	c, err := target.StartComponent(limited, m, target.ComponentOptions{})
+	if err == nil {
+		_, err = c.Hello(limited)
+		closing, cancel := context.WithTimeout(context.Background(), adapterLimit)
+		defer cancel()
+		_ = c.Close(closing) // how it ends is for its cases to say
+	}
+	var bad *target.ManifestError
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return nil, nil
+	case errors.As(err, &bad):
+		return nil, bad
+	}
+	return &report.Problem{Kind: report.ProblemTarget, Subject: "component", Text: err.Error()}, nil
+}
+
+// adapterLimit is how long an adapter may take to start and to say hello.
+const adapterLimit = 20 * time.Second

@@ -24,7 +24,7 @@ func Linear(live []string, min int) Judge {
 		if v.Bad != "" {
 			return Finding{Violations: []Violation{{
 				Expected: fmt.Sprintf("an order of the operations on session %s that explains all answers", v.Bad),
-				Observed: fmt.Sprintf("none does; its %d operations begin: %s", len(v.Around), firstOps(v.Around, 12))}}}
+				Observed: fmt.Sprintf("after %d of its %d operations, the latest of them %s, none explains %s", len(v.Until), len(v.Around), tellAll(v.Until[max(0, len(v.Until)-6):]), tellAll(v.Then))}}}
 		}
 		if v.Unknown > 0 {
 			return Finding{Inconclusive: fmt.Sprintf("the check of %d sessions took longer than %v", v.Unknown, linearLimit)}
@@ -36,10 +36,10 @@ func Linear(live []string, min int) Judge {
 	}
 }
 
-func firstOps(ops []linear.Op, n int) string {
-	var all []string
-	for _, o := range ops[:min(n, len(ops))] {
-		all = append(all, o.String())
+func tellAll(ops []linear.Op) string {
+	all := make([]string, len(ops))
+	for i, o := range ops {
+		all[i] = o.String()
 	}
-	return strings.Join(all, "; ")
+	return "[" + strings.Join(all, "; ") + "]"
 }

@@ -236,7 +236,7 @@ func Healthy(max time.Duration, min int, faulty func(*history.History) string, p
 		f := g.finding()
 		if len(f.Violations) == 0 && n < min {
 			f.Violations = append(f.Violations, Violation{
-				Expected: fmt.Sprintf("at least %d requests of %v answered by healthy workers", min, phases),
+				Expected: fmt.Sprintf("at least %d requests of %v answered by healthy workers within %v of being sent", min, phases, max),
 				Observed: fmt.Sprintf("%d", n)})
 		}
 		return f

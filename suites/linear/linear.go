@@ -183,6 +183,8 @@ type Verdict struct {
 	Checked int    // operations in sessions whose history is right
 	Bad     string // a session whose history no order explains; empty if there is none
 	Around  []Op   // its operations, in the order of their calls
+	Until   []Op   // the most of them that an order explains, in that order
+	Then    []Op   // what no order explains after those: the first to have returned
 	Unknown int    // sessions that the time did not suffice for
 }
 
@@ -212,7 +214,8 @@ func Check(ops []Op, live []string, limit time.Duration) Verdict {
 		for i, o := range mine {
 			history[i] = porcupine.Operation{ClientId: o.Caller, Input: o, Call: o.Call, Return: o.Return}
 		}
-		switch porcupine.CheckOperationsTimeout(model(live), history, limit) {
+		result, how := porcupine.CheckOperationsVerbose(model(live), history, limit)
+		switch result {
 		case porcupine.Ok:
 			v.Checked += len(mine)
 		case porcupine.Unknown:
@@ -220,8 +223,45 @@ func Check(ops []Op, live []string, limit time.Duration) Verdict {
 		default:
 			if v.Bad == "" {
 				v.Bad, v.Around = s, mine
+				v.Until, v.Then = explained(mine, how)
 			}
 		}
 	}
 	return v
 }
+
+// explained splits a session's operations: into those of the longest order that
+// explains what it holds, and, of the others, the first that returned.
+func explained(ops []Op, how porcupine.LinearizationInfo) (until, then []Op) {
+	var longest []porcupine.Operation
+	for _, part := range how.PartialLinearizationsOperations() {
+		for _, order := range part {
+			if len(order) > len(longest) {
+				longest = order
+			}
+		}
+	}
+	in := map[moment]int{}
+	for _, o := range longest {
+		until = append(until, o.Input.(Op))
+		in[key(o.Input.(Op))]++
+	}
+	for _, o := range ops {
+		if k := key(o); in[k] > 0 {
+			in[k]--
+		} else {
+			then = append(then, o)
+		}
+	}
+	slices.SortStableFunc(then, func(a, b Op) int { return int(a.Return - b.Return) })
+	return until, then[:min(len(then), 3)]
+}
+
+// moment tells operations apart.
+type moment struct {
+	caller       int
+	kind         Kind
+	call, finish int64
+}
+
+func key(o Op) moment { return moment{o.Caller, o.Kind, o.Call, o.Return} }

@@ -30,6 +30,7 @@ func hung(kind worker.Kind) func(context.Context, *bench.Run) error {
 		for i := range waiting {
 			if i%wave == 0 { // in waves: what waits adds up, what the machine must do at once does not
 				r.Pause(ctx, 40*time.Millisecond)
+				half(ctx, r, waiting[max(0, i-wave):i])
 			}
 			waiting[i] = r.Start(ctx, bench.Req{Phase: "keyless", Deadline: 2 * unaffected}.In(bench.Shapes()[i%8]))
 		}
@@ -44,6 +45,24 @@ func hung(kind worker.Kind) func(context.Context, *bench.Run) error {
 			p.Wait()
 		}
 		return nil
+	}
+}
+
+// half waits until half of a wave is answered, so that a slow router is not given the
+// next one too soon; one that lets everybody wait gets it all the same.
+func half(ctx context.Context, r *bench.Run, wave []*bench.Pending) {
+	for end := time.Now().Add(unaffected / 4); time.Now().Before(end) && ctx.Err() == nil; r.Pause(ctx, 5*time.Millisecond) {
+		over := 0
+		for _, p := range wave {
+			select {
+			case <-p.Ended():
+				over++
+			default:
+			}
+		}
+		if over >= len(wave)/2 {
+			return
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/routeproof/routeproof/suites/history"
 	"github.com/routeproof/routeproof/suites/judge"
 	"github.com/routeproof/routeproof/suites/judge/stats"
+	"github.com/routeproof/routeproof/suites/target"
 )
 
 // until sends keyless requests until pred says stop or the convergence time has
@@ -149,10 +150,17 @@ func (Cases) SCL003Leave() bench.Case {
 			return judge.All(
 				judge.Served(sessions, "before"), judge.Served(1, "during"), judge.Served(1, "converging"), judge.Served(sample, "after"),
 				judge.Served(sessions, "after turns"), judge.Served(1, "running"),
-				judge.None(left, "after", "after turns"),
-				judge.Moves("before", "after turns", sessions, func(h *history.History, home string) bool {
+				judge.None(left, "after", "after turns"), sticking(h, judge.Moves("before", "after turns", sessions, func(h *history.History, home string) bool {
 					return h.Session.Kind == "table" && home != left(h)
-				}))(h)
+				})))(h)
 		},
 	}
+}
+
+// sticking is what must hold of sessions; a router without any has nothing to show.
+func sticking(h *history.History, j judge.Judge) judge.Judge {
+	if h.Session.Kind == target.KindNone {
+		return func(*history.History) judge.Finding { return judge.Finding{} }
+	}
+	return j
 }

@@ -2,9 +2,7 @@ package target
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os/exec"
 	"slices"
@@ -53,14 +51,15 @@ func StartComponent(ctx context.Context, m *Manifest, opt ComponentOptions) (*co
 		}
 		env = append(env, name+"="+value)
 	}
+	if _, err := exec.LookPath(command[0]); err != nil {
+		return nil, c.Command[0].bad(command[0], fmt.Sprintf("the adapter %q cannot be run: %v", command[0], err), "install it, or write its path")
+	}
 	client, err := component.Launch(ctx, command, env...)
 	switch {
 	case err == nil:
 		return client, nil
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
-		return nil, c.Command[0].bad(command[0], err.Error(), "install it, or write its path")
 	}
 	return nil, &UnreachableError{Reason: err.Error()}
 }
