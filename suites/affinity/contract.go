@@ -37,6 +37,7 @@ func (Cases) AFF003Waiters() bench.Case {
 		s.Acquire(name, script.S("s")).Waits()
 	}
 	s.Acquire("other", script.S("another session")).Is(script.Initializes)
+	s.Acquire("other model", script.S("s").Of("n")).Is(script.Initializes)
 	st := s.Commit("first", w2).Is(script.Done)
 	for _, name := range waiting {
 		st.And(name, script.Bound(w2))
@@ -50,15 +51,25 @@ func (Cases) AFF003Waiters() bench.Case {
 func (Cases) AFF003HandOver() bench.Case {
 	s := talk()
 	s.Acquire("a", script.S("s")).Is(script.Initializes)
-	for _, n := range []string{"b", "c", "d"} {
-		s.Acquire(n, script.S("s")).Waits()
+	var waiting []string
+	for i := range 6 {
+		waiting = append(waiting, fmt.Sprintf("turn %d", i+2))
+		s.Acquire(waiting[i], script.S("s")).Waits()
 	}
-	s.Release("a").Is(script.Done).HandsTo("second", "b", "c", "d")
-	s.Release("second").Is(script.Done).HandsTo("third", "b", "c", "d")
-	s.Invalidate("third").Is(script.Done).HandsTo("last", "b", "c", "d")
+	holder := "a"
+	for i := range waiting {
+		end := s.Release
+		if i%3 == 2 {
+			end = s.Invalidate
+		}
+		next := fmt.Sprintf("heir %d", i+1)
+		end(holder).Is(script.Done).HandsTo(next, waiting...)
+		s.Count().Is(script.Holds(1, 1))
+		holder = next
+	}
 	s.Acquire("e", script.S("s")).Waits()
-	s.Commit("last", w3).Is(script.Done).And("e", script.Bound(w3))
-	return bench.Scripted("AFF-003/hand-over", "an initializer and three that wait; each initializer gives up in turn, the last commits",
+	s.Commit(holder, w3).Is(script.Done).And("e", script.Bound(w3))
+	return bench.Scripted("AFF-003/hand-over", "an initializer and six that wait; each initializer gives up in turn, the last commits",
 		"each time exactly one of those that wait initializes", s)
 }
 
@@ -121,8 +132,10 @@ func (Cases) AFF005Component() bench.Case {
 	s.Commit("a", w3).Is(script.Done).And("b", script.Bound(w3))
 	s.Live(three...)
 	s.Acquire("d", script.S("s")).Is(script.Bound(w3))
-	return bench.Scripted("AFF-005/component", "a bound session whose worker leaves, two turns, then the worker's return",
-		"one turn initializes, the other waits and follows, the session stays where it went, and another worker's session stays", s)
+	s.Live()
+	s.Acquire("e", script.S("s")).Is(script.Initializes)
+	return bench.Scripted("AFF-005/component", "a bound session whose worker leaves, two turns, then the worker's return; then all leave",
+		"one turn initializes, the other waits and follows, the session stays where it went, and another worker's session stays; with nobody left a turn initializes", s)
 }
 
 // AFF005Held: the dead worker's own requests.
@@ -167,7 +180,19 @@ func (Cases) AFF006Restarts() bench.Case {
 		s.Acquire(name, script.S("s")).Is(script.Bound(w1))
 		s.Release(name).Is(script.Done)
 	}
+	// A turn that waited is a turn like any other.
+	s.Acquire("first", script.S("u")).Is(script.Initializes)
+	s.Acquire("waited", script.S("u")).Waits()
+	s.Commit("first", w3).Is(script.Done).And("waited", script.Bound(w3))
+	s.Release("first").Is(script.Done)
+	s.Advance(ttl * 3 / 10)
+	s.Release("waited").Is(script.Done)
+	s.Advance(ttl * 9 / 10)
+	s.Query(script.S("u")).Is(script.Bound(w3))
+	s.Advance(ttl / 10)
+	s.Query(script.S("u")).Is(script.Unbound)
 	// Another session's turns and questions keep nothing alive.
+	bind(s, "bind again", script.S("s"), w1)
 	s.Advance(ttl * 6 / 10)
 	bind(s, "another", script.S("t"), w2)
 	s.Query(script.S("s")).Is(script.Bound(w1))

@@ -18,6 +18,7 @@ func (Cases) AFF011Cancelled() bench.Case {
 	for _, n := range []string{"b", "c", "d"} {
 		s.Acquire(n, script.S("s")).Waits()
 	}
+	s.Count().Is(script.Holds(1, 1)) // who waits holds nothing
 	s.Cancel("c").And("c", script.Fails(script.Cancelled))
 	s.Commit("a", w1).Is(script.Done).And("b", script.Bound(w1)).And("d", script.Bound(w1))
 	s.Count().Is(script.Holds(1, 3))
@@ -35,6 +36,8 @@ func (Cases) AFF011Heir() bench.Case {
 	s.Release("a").Is(script.Done).And("c", script.Initializes)
 	s.Acquire("d", script.S("s")).Waits()
 	s.Cancel("d").And("d", script.Fails(script.Cancelled))
+	s.Acquire("still initialized", script.S("s")).Waits()
+	s.Cancel("still initialized").And("still initialized", script.Fails(script.Cancelled))
 	s.Release("c").Is(script.Done)
 	s.Count().Is(script.Holds(0, 0))
 	s.Acquire("e", script.S("s")).Is(script.Initializes)
@@ -50,9 +53,12 @@ func (Cases) AFF011Late() bench.Case {
 	s.Acquire("b", script.S("s")).Waits()
 	s.Advance(wait - time.Second)
 	s.Acquire("c", script.S("s")).Waits()
+	s.Acquire("d", script.S("s")).Waits()
 	s.Advance(time.Second).And("b", script.Fails(script.Unavailable))
-	s.Advance(wait - 2*time.Second).And("c") // two of its three seconds have passed
-	s.Commit("a", w1).Is(script.Done).And("c", script.Bound(w1))
+	s.Advance(wait - 2*time.Second).And("c").And("d") // two of their three seconds have passed
+	s.Advance(time.Second).And("c", script.Fails(script.Unavailable)).And("d", script.Fails(script.Unavailable))
+	s.Acquire("e", script.S("s")).Waits() // though nobody waited any more
+	s.Commit("a", w1).Is(script.Done).And("e", script.Bound(w1))
 	s.Count().Is(script.Holds(1, 2))
 	return bench.Scripted("AFF-011/init-wait", "turns that wait for an initializer which takes its time",
 		"each is answered unavailable when its own longest wait has passed; the initializer is unaffected", s)
@@ -114,23 +120,28 @@ func (Cases) AFF013Siblings() bench.Case {
 	s := talk()
 	s.Acquire("a", script.S("s")).Is(script.Initializes)
 	s.Commit("a", w1).Is(script.Done)
-	for _, n := range []string{"b", "c", "d"} {
+	for _, n := range []string{"b", "c", "d", "e", "f"} {
 		s.Acquire(n, script.S("s")).Is(script.Bound(w1))
 	}
 	s.Invalidate("b").Is(script.Done)
 	s.Query(script.S("s")).Is(script.Unbound)
 	s.Count().Is(script.HoldsSessions(0))
 	s.Acquire("again", script.S("s")).Is(script.Initializes)
-	s.Invalidate("c").Is(script.Done)
-	s.Query(script.S("s")).Is(script.Unbound)
 	s.Acquire("waits", script.S("s")).Waits()
+	s.Invalidate("c").Is(script.Done)
+	s.Release("e").Is(script.Done)
+	s.Commit("f", w1).Is(ended...)
+	s.Query(script.S("s")).Is(script.Unbound)
 	s.Commit("again", w2).Is(script.Done).And("waits", script.Bound(w2))
 	s.Invalidate("d").Is(script.Done)
+	s.Commit("f", w1).Is(ended...)
 	s.Release("a").Is(script.Done)
+	s.Invalidate("b").Is(ended...)
+	s.Release("f").Is(script.Done)
 	s.Query(script.S("s")).Is(script.Bound(w2))
 	s.Count().Is(script.Holds(1, 2))
-	return bench.Scripted("AFF-013/siblings", "four requests of a bound session, three of which fail one after another while the session binds anew",
-		"the first failure ends the binding; the later ones, and the fourth's end, touch neither the new initializer nor the newer binding", s)
+	return bench.Scripted("AFF-013/siblings", "six requests of a bound session, three of which fail one after another while the session binds anew, and one of which has its dispatch accepted late",
+		"the first failure ends the binding; the later ones, and the others' ends, touch neither the new initializer nor the newer binding", s)
 }
 
 // AFF013Others: whose binding it is.
@@ -179,8 +190,10 @@ func (Cases) AFF014Dead() bench.Case {
 	bind(s, "bind", script.S("s"), w1)
 	s.Live(three[1:]...)
 	s.Query(script.S("s")).Is(script.Unbound)
+	s.Live()
+	s.Query(script.S("s")).Is(script.Unbound)
 	s.Live(three...)
 	s.Query(script.S("s")).Is(script.Bound(w1))
-	return bench.Scripted("AFF-014/dead-binding", "a question about a session whose worker has left, and one after the worker is back",
-		"the first does not name the dead worker; it has ended nothing, so that the second finds the binding", s)
+	return bench.Scripted("AFF-014/dead-binding", "questions about a session whose worker has left, then all others, and one after the worker is back",
+		"the first two do not name the dead worker; they have ended nothing, so that the last finds the binding", s)
 }

@@ -50,8 +50,12 @@ func (Cases) AFF009Unpinned() bench.Case {
 	s.Query(id(0)).Is(script.Bound(w1))
 	s.Query(id(1)).Is(script.Bound(w2))
 	s.Count().Is(script.Holds(2, 0))
-	return bench.Scripted("AFF-009/unpinned", "a table of two places and a third session",
-		"it is served without a binding, waits for nobody, and the two stay", s)
+	s.Acquire("ends", id(0)).Is(script.Bound(w1))
+	s.Invalidate("ends").Is(script.Done)
+	s.Acquire("room", id(2)).Is(script.Initializes)
+	s.Acquire("full again", id(3)).Is(script.Unpinned)
+	return bench.Scripted("AFF-009/unpinned", "a table of two places and a third session; then one of the two ends",
+		"it is served without a binding, waits for nobody, and the two stay; when there is room it is bound like any other", s)
 }
 
 // AFF009Evict: a table that makes room.
@@ -73,8 +77,15 @@ func (Cases) AFF009Evict() bench.Case {
 	s.Query(id(2)).Is(script.Bound(w1)) // in flight: never evicted
 	s.Query(id(3)).Is(script.Bound(w2))
 	s.Count().Is(script.Holds(3, 1))
-	return bench.Scripted("AFF-009/evict", "a table of three places, one of which is in flight, and two sessions more",
-		"each ends the binding that has been idle for longest, and never one in flight", s)
+	s.Acquire("hold too", id(3)).Is(script.Bound(w2))
+	s.Acquire("initializing", id(5)).Is(script.Initializes) // in the place of s4
+	s.Acquire("nobody idle", id(6)).Is(script.Fails(script.ResourceExhausted), script.Unpinned)
+	s.Query(id(2)).Is(script.Bound(w1))
+	s.Query(id(3)).Is(script.Bound(w2))
+	s.Commit("initializing", w3).Is(script.Done)
+	s.Query(id(5)).Is(script.Bound(w3))
+	return bench.Scripted("AFF-009/evict", "a table of three places, one of which is in flight, and two sessions more; then two in flight and one being initialized, and one more",
+		"each ends the binding that has been idle for longest, and never one in flight or being initialized", s)
 }
 
 // AFF009Expired: who goes first.
@@ -109,8 +120,10 @@ func (Cases) AFF009Same() bench.Case {
 	}
 	bind(s, "other", id(1), w1)
 	s.Count().Is(script.Holds(1, 0))
-	return bench.Scripted("AFF-009/own-place", "a table of one place whose session lapses and comes back, three times, then another session",
-		"it is placed anew each time and never needs a second place", s)
+	s.Live(three[1:]...)
+	bind(s, "after a death", id(1), w2)
+	return bench.Scripted("AFF-009/own-place", "a table of one place whose session lapses and comes back, three times, then another session, whose worker leaves",
+		"each is placed anew each time and never needs a second place", s)
 }
 
 // AFF015Keys: what tells sessions apart.
@@ -120,6 +133,7 @@ func (Cases) AFF015Keys() bench.Case {
 		script.S("s"), script.S("S"), script.S(" s"), script.S("s "), script.S("s\u0000"), script.S("ß"), script.S("ss"), script.S("\u00e9"), script.S("e\u0301"),
 		script.S("s").Of("n"), script.S("s").Of("N"), script.S("n").Of("s"),
 		script.S(strings.Repeat("x", 255) + "0"), script.S(strings.Repeat("x", 255) + "1"),
+		script.S(strings.Repeat("x", 127) + "0" + strings.Repeat("z", 128)), script.S(strings.Repeat("x", 127) + "1" + strings.Repeat("z", 128)),
 	}
 	return keys(s, "AFF-015/ids-and-models", "ids that differ in case, blanks, length or encoding, and one id under several models", asks)
 }
@@ -143,10 +157,15 @@ func (Cases) AFF015Phases() bench.Case {
 	})
 }
 
-func keys(s *script.Script, name, stimulus string, asks []script.Ask) bench.Case {
+func keys(s *script.Script, id, stimulus string, asks []script.Ask) bench.Case {
 	at := func(i int) script.Where { return []script.Where{w1, w2, w3}[i%3] }
-	for i, a := range asks {
-		bind(s, fmt.Sprintf("bind %d", i), a, at(i))
+	name := func(i int) string { return fmt.Sprintf("bind %d", i) }
+	for i, a := range asks { // all at once: none waits for another
+		s.Acquire(name(i), a).Is(script.Initializes)
+	}
+	for i := range asks {
+		s.Commit(name(i), at(i)).Is(script.Done)
+		s.Release(name(i)).Is(script.Done)
 	}
 	for i, a := range asks {
 		s.Query(a).Is(script.Bound(at(i)))
@@ -156,7 +175,7 @@ func keys(s *script.Script, name, stimulus string, asks []script.Ask) bench.Case
 	for i, a := range asks[1:] {
 		s.Query(a).Is(script.Bound(at(i + 1)))
 	}
-	return bench.Scripted(name, stimulus, "each is a session of its own, and ending one ends no other", s)
+	return bench.Scripted(id, stimulus, "each is a session of its own, and ending one ends no other", s)
 }
 
 // AFF016Settings: what an instance may be made with.

@@ -143,6 +143,17 @@ func TestAnAdapterThatLacksAClaimDeclines(t *testing.T) {
 	}
 }
 
+func TestAPolicyThatTheAdapterLacksIsDeclinedAndNoOtherSetting(t *testing.T) {
+	play := map[string]lines{"new": {`{"id":ID,"error":{"kind":"unsupported","message":"not here"}}`}}
+	for policy, want := range map[string]report.Verdict{"evict": report.Declined, "": report.Fail} {
+		c := Scripted("AFF-009/test", "a full table", "makes room", script.New(script.Config{IdleTTL: time.Second, AtCapacity: policy}, script.Worker{ID: "w1"})).Normal()
+		out, _ := exec(t, fake(t, everything, play), c)
+		if out.Verdict != want {
+			t.Errorf("atCapacity %q: got %+v, want %s", policy, out, want)
+		}
+	}
+}
+
 func TestAnAdapterThatLacksTheClaimOfOneStepIsNotAskedIt(t *testing.T) {
 	s := script.New(script.Config{IdleTTL: time.Second}, script.Worker{ID: "w1"})
 	s.Count().Is(script.Holds(9, 9))

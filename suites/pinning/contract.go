@@ -47,17 +47,23 @@ func (Cases) PIN001Component() bench.Case {
 func (Cases) PIN002Conflict() bench.Case {
 	s := talk()
 	bind(s, w1)
-	s.Acquire("a", session.Pinned(w2)).Is(invalid)
-	s.Query(session.Pinned(w2)).Is(invalid)
+	for _, other := range []string{"w2", "w", "w10", "W1"} { // the last three are near to its name, and nobody's
+		s.Acquire("a", session.Pinned(script.At(other))).Is(invalid)
+		s.Query(session.Pinned(script.At(other))).Is(invalid)
+	}
 	s.Query(session).Is(script.Bound(w1))
 	s.Count().Is(script.Holds(1, 0))
 	s.Advance(ttl - time.Second)
+	s.Acquire("agrees", session.Pinned(w1)).Is(script.Bound(w1)) // a turn like any other
+	s.Release("agrees").Is(script.Done)
+	s.Advance(ttl - time.Second)
+	s.Query(session.Pinned(w1)).Is(script.Bound(w1)) // a question like any other
 	s.Acquire("b", session.Pinned(w2)).Is(invalid)
 	s.Advance(time.Second)
 	s.Query(session).Is(script.Unbound) // what is refused refreshes nothing
 	s.Acquire("c", session.Pinned(w2)).Is(script.Initializes)
 	s.Commit("c", w2).Is(script.Done)
-	return bench.Scripted("PIN-002/component", "a pin to another worker than the bound one: a turn, a question, a turn shortly before the idle time has passed, one after",
+	return bench.Scripted("PIN-002/component", "pins to others than the bound worker: turns, questions, a turn shortly before the idle time has passed, one after; pins to the bound worker between",
 		"while the binding lives each is refused as invalid and changes nothing; afterwards the pin binds", s)
 }
 
@@ -68,9 +74,13 @@ func (Cases) PIN002Held() bench.Case {
 	s.Commit("a", w1).Is(script.Done)
 	s.Acquire("b", session.Pinned(w2)).Is(invalid)
 	s.Count().Is(script.Holds(1, 1))
+	s.Acquire("other model", session.Of("n")).Is(script.Initializes)
+	s.Commit("other model", w2).Is(script.Done)
+	s.Acquire("other model's", session.Of("n").Pinned(w1)).Is(invalid)
+	s.Release("other model").Is(script.Done)
 	s.Release("a").Is(script.Done)
-	s.Count().Is(script.Holds(1, 0))
-	return bench.Scripted("PIN-002/in-flight", "a pin to another worker while a request of the session is in flight", "it is refused and holds nothing", s)
+	s.Count().Is(script.Holds(2, 0))
+	return bench.Scripted("PIN-002/in-flight", "pins to other workers while a request of the session is in flight, under two models", "they are refused and hold nothing", s)
 }
 
 // PIN003Waiter: a pin that waits.
@@ -94,7 +104,14 @@ func (Cases) PIN003Heir() bench.Case {
 	s.Release("a").Is(script.Done).And("b", script.Initializes)
 	s.Commit("b", w2).Is(script.Done)
 	s.Query(session).Is(script.Bound(w2))
-	return bench.Scripted("PIN-003/heir", "an initializer pinned to one worker that gives up, and a waiting turn pinned to another", "the heir binds by its own pin", s)
+	t := script.S("t")
+	s.Acquire("c", t.Pinned(w1)).Is(script.Initializes)
+	s.Acquire("d", t.Pinned(w2)).Waits()
+	s.Release("c").Is(script.Done).And("d", script.Initializes)
+	s.Commit("d", w1).Is(invalid)
+	s.Query(t).Is(script.Unbound)
+	return bench.Scripted("PIN-003/heir", "an initializer pinned to one worker that gives up, and a waiting turn pinned to another, in two sessions",
+		"the heir binds by its own pin, and its dispatch to the other worker is refused", s)
 }
 
 // PIN004Fills: the binding knows the rank, the pin does not.
@@ -124,6 +141,9 @@ func (Cases) PIN005Zero() bench.Case {
 	s.Acquire("d", script.S("t").Pinned(w1r0)).Is(script.Initializes)
 	s.Commit("d", w1r1).Is(invalid)
 	s.Query(script.S("t")).Is(script.Unbound)
+	s.Acquire("e", script.S("u").Pinned(w1)).Is(script.Initializes)
+	s.Commit("e", w1r0).Is(script.Done)
+	s.Query(script.S("u")).Is(script.Bound(w1r0))
 	return bench.Scripted("PIN-005/component", "bindings and pins to rank 0", "rank 0 is kept apart from no rank, in a binding and in a pin", s)
 }
 
@@ -155,7 +175,17 @@ func (Cases) PIN007Moves() bench.Case {
 		s.Release(name).Is(script.Done)
 	}
 	s.Count().Is(script.Holds(1, 0))
-	return bench.Scripted("PIN-007/component", "dispatches of a session bound to a rank that end at another worker, another rank, or without one",
+	t := script.S("t")
+	s.Acquire("first", t).Is(script.Initializes)
+	s.Acquire("waits", t).Waits()
+	s.Commit("first", w1r1).Is(script.Done).And("waits", script.Bound(w1r1))
+	s.Commit("first", w2r0).Is(invalid, script.Fails(script.Stale)) // it has said where it went
+	s.Commit("waits", w2r0).Is(invalid)
+	s.Commit("waits", w1r1).Is(script.Done)
+	s.Commit("first", w1r1).Is(script.Done, invalid, script.Fails(script.Stale))
+	s.Query(t).Is(script.Bound(w1r1))
+	s.Count().Is(script.Holds(2, 2))
+	return bench.Scripted("PIN-007/component", "dispatches of a session bound to a rank that end at another worker, another rank, or without one; then of a turn that had waited, and a second one of a first turn",
 		"each is refused, and the binding does not move", s)
 }
 
@@ -186,11 +216,15 @@ func (Cases) PIN008Alone() bench.Case {
 		s.Query(session.Pinned(alone)).Is(invalid)
 	}
 	s.Count().Is(script.Holds(0, 0))
+	s.Acquire("initializing", session).Is(script.Initializes)
+	s.Acquire("would wait", session.Pinned(script.Where{Rank: &zero})).Is(invalid)
+	s.Release("initializing").Is(script.Done)
 	bind(s, w1r0)
 	s.Acquire("bound", session.Pinned(script.Where{Rank: &zero})).Is(invalid)
+	s.Query(session.Pinned(script.Where{Rank: &zero})).Is(invalid)
 	s.Query(session).Is(script.Bound(w1r0))
 	s.Count().Is(script.Holds(1, 0))
-	return bench.Scripted("PIN-008/component", "a rank without a worker: for a new session and a bound one, as a turn and as a question", "each is refused as invalid and changes nothing", s)
+	return bench.Scripted("PIN-008/component", "a rank without a worker: for a new session, one being initialized and a bound one, as a turn and as a question", "each is refused as invalid and changes nothing", s)
 }
 
 // PIN009Dead: a pin out of an outage.

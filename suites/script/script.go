@@ -232,6 +232,12 @@ func (st *Step) And(name string, anyOf ...Outcome) *Step {
 // HandsTo says that exactly one of the waiting becomes the initializer; later steps
 // know it as name.
 func (st *Step) HandsTo(name string, among ...string) *Step {
-	st.Passes = &Pass{Among: among, Outcome: Initializes, As: name}
+	return st.One(name, Initializes, among...)
+}
+
+// One says that exactly one of the operations that still wait is answered, and how;
+// later steps know it as name.
+func (st *Step) One(name string, o Outcome, among ...string) *Step {
+	st.Passes = &Pass{Among: among, Outcome: o, As: name}
 	return st
 }
