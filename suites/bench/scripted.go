@@ -14,6 +14,14 @@ func (c Case) Script() *script.Script {
 	return s.Script
 }
 
+// policy is what the script's instance does in a full table, "" where that does not matter.
+func (c Case) policy() string {
+	if s := c.Script(); s != nil {
+		return s.Config.AtCapacity
+	}
+	return ""
+}
+
 // Scripted is a case on the component surface: one conversation, exact, on the
 // component's injected clock.
 func Scripted(id, stimulus, requirement string, s *script.Script) Case {

@@ -91,8 +91,8 @@ func (p *Pool) converse(ctx context.Context, c Case, seed uint64, save func(*his
 		h.Talk.Fault, out.LogTail, err = short.Error(), fault.LogTail, nil
 	}
 	var refused *component.Error
-	if errors.As(err, &refused) && refused.Kind == component.Unsupported && c.Script != nil && c.Script.Config.AtCapacity != "" && len(h.Talk.Turns) == 0 {
-		out.Verdict, out.Detail = report.Declined, fmt.Sprintf("the adapter does not know atCapacity %s", c.Script.Config.AtCapacity)
+	if errors.As(err, &refused) && refused.Kind == component.Unsupported && c.policy() != "" && len(h.Talk.Turns) == 0 {
+		out.Verdict, out.Detail = report.Declined, fmt.Sprintf("the adapter does not know atCapacity %s", c.policy())
 		return
 	}
 	if errors.As(err, &refused) { // what no script asks for, such as an instance to talk to
