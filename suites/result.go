@@ -22,6 +22,7 @@ import (
 	"github.com/routeproof/routeproof/suites/report"
 	"github.com/routeproof/routeproof/suites/spec"
 	"github.com/routeproof/routeproof/suites/target"
+	"github.com/routeproof/routeproof/suites/target/component"
 )
 
 // Blank is a job's result before it has run: not-run, with everything that is
@@ -126,7 +127,8 @@ func (r *runner) count(x bench.Case, out bench.Outcome) {
 	}
 	var gone *target.UnreachableError
 	var busy *target.PortInUseError
-	if errors.As(out.Target, &gone) || errors.As(out.Target, &busy) || out.Silent {
+	var fault *component.Fault
+	if errors.As(out.Target, &gone) || errors.As(out.Target, &busy) || errors.As(out.Target, &fault) || out.Silent {
 		r.misses++
 	} else {
 		r.misses = 0

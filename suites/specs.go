@@ -2,6 +2,7 @@ package suites
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -17,6 +18,7 @@ import (
 	"github.com/routeproof/routeproof/suites/bench"
 	"github.com/routeproof/routeproof/suites/report"
 	"github.com/routeproof/routeproof/suites/target"
+	"github.com/routeproof/routeproof/suites/target/component"
 )
 
 // Job is one spec to run: a case on the target, or, for the self-test, on a
@@ -173,7 +175,13 @@ type runner struct {
 func (r *runner) close() error {
 	var first error
 	for id, p := range r.pools {
-		if err := p.Close(); err != nil && first == nil {
+		err := p.Close()
+		var fault *component.Fault
+		if errors.As(err, &fault) && id == "" && r.cfg.Problem != nil { // it is the adapter that must be mended
+			r.cfg.Problem(report.Problem{Kind: report.ProblemAdapter, Subject: "adapter", Text: err.Error()})
+			err = nil
+		}
+		if err != nil && first == nil {
 			first = err
 		}
 		delete(r.pools, id)

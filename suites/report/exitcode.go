@@ -22,8 +22,8 @@ const (
 //	     the wrong place.
 //	  4  a ProblemHarness, a MUST with error, or a verdict that is none. A
 //	     harness that broke is not believed when it accuses.
-//	  1  a MUST with fail; any unexpected-pass; a ProblemExemption. A failure
-//	     that was seen stands, whatever other cases could not decide.
+//	  1  a MUST with fail; any unexpected-pass; a ProblemExemption or
+//	     ProblemAdapter. A failure that was seen stands, whatever other cases could not decide.
 //	  4  a MUST that is inconclusive; in a self-test, a mutant that survived or
 //	     no counts at all. The passes of such a run are not worth much, but its
 //	     failures are, hence after 1.
@@ -82,7 +82,7 @@ func ExitCode(r *Report) int {
 		return ExitTarget
 	case has(ProblemHarness) || errs > 0 || invalid > 0:
 		return ExitHarness
-	case failed || has(ProblemExemption):
+	case failed || has(ProblemExemption) || has(ProblemAdapter):
 		return ExitFailure
 	case undecided || survived:
 		return ExitHarness

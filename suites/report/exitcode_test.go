@@ -28,6 +28,7 @@ func TestExitCodes(t *testing.T) {
 		"an unexpected pass":                    {with(must(UnexpectedPass)), 1},
 		"an unexpected pass of a SHOULD":        {with(one("RTE-002", Should, UnexpectedPass)), 1},
 		"an exemption problem":                  {edit(with(), problem(ProblemExemption)), 1},
+		"an adapter that does not end well":     {edit(with(), problem(ProblemAdapter)), 1},
 		"a dead target":                         {edit(with(), problem(ProblemTarget)), 3},
 		"an error in a MUST":                    {with(must(Error)), 4},
 		"a harness problem":                     {edit(with(), problem(ProblemHarness)), 4},

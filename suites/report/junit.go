@@ -167,7 +167,7 @@ func (r *Report) junitProblems() junitSuite {
 	for _, p := range r.Problems {
 		c := junitCase{Class: "routeproof.run", Name: oneLine(string(p.Kind) + " " + p.Subject), Time: junitTime(0)}
 		o := &junitOutcome{Message: oneLine(p.Text), Type: string(p.Kind)}
-		if p.Kind == ProblemExemption || p.Kind == ProblemExpectation {
+		if p.Kind == ProblemExemption || p.Kind == ProblemExpectation || p.Kind == ProblemAdapter {
 			c.Failure = o
 		} else {
 			c.Error = o

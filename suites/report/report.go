@@ -141,6 +141,7 @@ type ProblemKind string
 const (
 	ProblemExemption   ProblemKind = "exemption"   // an exemption is stale, expired or incomplete: exit 1
 	ProblemExpectation ProblemKind = "expectation" // an expectation met no case: exit 1
+	ProblemAdapter     ProblemKind = "adapter"     // the component's adapter did not end well, after its cases: exit 1
 	ProblemTarget      ProblemKind = "target"      // the target could not be reached, or died: exit 3
 	ProblemHarness     ProblemKind = "harness"     // a shard crashed, clean-up failed, ...: exit 4
 	ProblemRefused     ProblemKind = "refused"     // certify was asked for less than everything: exit 6
