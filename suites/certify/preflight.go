@@ -8,6 +8,7 @@ import (
 	"github.com/routeproof/routeproof/suites/bench"
 	"github.com/routeproof/routeproof/suites/report"
 	"github.com/routeproof/routeproof/suites/target"
+	"github.com/routeproof/routeproof/suites/target/component"
 )
 
 // preflight starts the target once with a few workers and stops it again, so
@@ -61,13 +62,16 @@ func preflightComponent(ctx context.Context, m *target.Manifest) (*report.Proble
 		_ = c.Close(closing) // how it ends is for its cases to say
 	}
 	var bad *target.ManifestError
+	kind := report.ProblemTarget
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return nil, nil
 	case errors.As(err, &bad):
 		return nil, bad
+	case errors.As(err, new(*component.Fault)), errors.As(err, new(*component.Error)):
+		kind = report.ProblemAdapter // it started, and must be mended
 	}
-	return &report.Problem{Kind: report.ProblemTarget, Subject: "component", Text: err.Error()}, nil
+	return &report.Problem{Kind: kind, Subject: "adapter", Text: err.Error()}, nil
 }
 
 // adapterLimit is how long an adapter may take to start and to say hello.
