@@ -14,6 +14,11 @@ import (
 // unusable is the error; everything else that keeps the run from its cases is
 // the problem.
 func preflight(ctx context.Context, m *target.Manifest, seed uint64) (*report.Problem, error) {
+	if m.Claims[bench.ComponentClaim] && m.Component != nil && m.Component.InProcess == "" {
+		if err := begins(ctx, m); err != nil {
+			return obstacle(ctx, err)
+		}
+	}
 	if m.Launch.InProcess != "" || !m.HasRouter() {
 		return nil, nil
 	}
@@ -28,6 +33,21 @@ func preflight(ctx context.Context, m *target.Manifest, seed uint64) (*report.Pr
 		}
 		return &report.Problem{Kind: report.ProblemHarness, Subject: "preflight", Text: "the target was started once and cannot be stopped: " + err.Error()}, nil
 	}
+	return obstacle(ctx, err)
+}
+
+// begins starts the component's adapter and ends it again. How it speaks, and ends, is
+// for the cases to say.
+func begins(ctx context.Context, m *target.Manifest) error {
+	c, err := target.StartComponent(ctx, m, target.ComponentOptions{})
+	if err == nil {
+		_ = c.Close(ctx)
+	}
+	return err
+}
+
+// obstacle says whose problem it is that a target did not start.
+func obstacle(ctx context.Context, err error) (*report.Problem, error) {
 	var bad *target.ManifestError
 	var gone *target.UnreachableError
 	var busy *target.PortInUseError

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"os/exec"
 	"slices"
+	"strings"
+	"syscall"
 
 	"github.com/routeproof/routeproof/impl/affinity"
 	"github.com/routeproof/routeproof/suites/target/component"
@@ -59,8 +61,9 @@ func StartComponent(ctx context.Context, m *Manifest, opt ComponentOptions) (*co
 		return client, nil
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
-		return nil, c.Command[0].bad(command[0], err.Error(), "install it, or write its path")
+	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EISDIR):
+		const remedy = "install it, or write its path"
+		return nil, c.Command[0].bad(command[0], strings.TrimSuffix(err.Error(), "; "+remedy), remedy)
 	}
 	return nil, &UnreachableError{Reason: err.Error()}
 }
