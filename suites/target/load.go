@@ -47,6 +47,9 @@ func Parse(file string, source []byte, claims []string) (*Manifest, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
+	if err := m.headersApart(); err != nil {
+		return nil, err
+	}
 	if err := m.rehearse(); err != nil {
 		return nil, err
 	}
