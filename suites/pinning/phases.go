@@ -115,7 +115,7 @@ func (Cases) PDS004Error() bench.Case {
 	return bench.Case{
 		ID:          "PDS-004/prefill-error",
 		Stimulus:    "requests whose prefill is answered 400, 404, 422, 429, 500 or 503, in every shape, keyless and in sessions",
-		Requirement: "their clients see an error of the same class, and no decode worker is asked",
+		Requirement: "each is sent to one prefill worker, their clients see an error of the same class, and no decode worker is asked",
 		Fleet:       split, Alone: true,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for i, code := range codes {
@@ -133,7 +133,7 @@ func (Cases) PDS004Error() bench.Case {
 			}
 			return nil
 		},
-		Judge: judge.All(judge.Unserved(8*len(codes), "failed"), judge.Untouched(history.Decode, 8*len(codes), "failed"), judge.Served(8, "after"), judge.Handed(8, "after")),
+		Judge: judge.All(judge.Unserved(8*len(codes), "failed"), judge.SameClass("failed"), judge.Untouched(history.Decode, 8*len(codes), "failed"), judge.Served(8, "after"), judge.Handed(8, "after")),
 	}
 }
 
