@@ -31,6 +31,7 @@ type Ticket struct {
 	Host   string
 	Port   int
 	Blocks []int
+	Tokens int // of the prompt
 }
 
 // Record is one hand-off.
@@ -48,7 +49,7 @@ type Record struct {
 type entry struct {
 	Record
 	host         string
-	port         int
+	port, tokens int
 	first, count int // block ids are consecutive
 }
 
@@ -82,7 +83,7 @@ func (r *Registry) Issue(t Ticket, request, model string, by Party, blocks int) 
 	t.ID = request + "-" + strconv.Itoa(r.issued)
 	e := &entry{
 		Record: Record{ID: t.ID, Engine: t.Engine, Model: model, Issued: by},
-		host:   t.Host, port: t.Port, first: r.blocks, count: max(blocks, 1),
+		host:   t.Host, port: t.Port, tokens: t.Tokens, first: r.blocks, count: max(blocks, 1),
 	}
 	if r.blocks += e.count; r.blocks >= maxBlockID {
 		r.blocks = 0
@@ -118,7 +119,7 @@ func (r *Registry) Use(t Ticket, model string, by Party) (outcome ledger.Outcome
 		return ledger.Unknown, ledger.NoIssuer
 	}
 	switch {
-	case t.Engine != e.Engine || t.Host != e.host || t.Port != e.port || !e.holds(t.Blocks):
+	case t.Engine != e.Engine || t.Host != e.host || t.Port != e.port || t.Tokens != e.tokens || !e.holds(t.Blocks):
 		outcome = ledger.Altered
 	case model != e.Model:
 		outcome = ledger.WrongModel

@@ -64,6 +64,7 @@ func TestAUseThatDoesNotFitComesToNothingAndLeavesTheHandoff(t *testing.T) {
 		"another host":               {func(t *Ticket) { t.Host = "127.0.0.2" }, "m", ledger.Altered},
 		"another port":               {func(t *Ticket) { t.Port++ }, "m", ledger.Altered},
 		"fewer blocks":               {func(t *Ticket) { t.Blocks = t.Blocks[1:] }, "m", ledger.Altered},
+		"another length":             {func(t *Ticket) { t.Tokens++ }, "m", ledger.Altered},
 		"no blocks":                  {func(t *Ticket) { t.Blocks = nil }, "m", ledger.Altered},
 		"a block twice":              {func(t *Ticket) { t.Blocks = []int{0, 0, 2} }, "m", ledger.Altered},
 		"blocks in another order":    {func(t *Ticket) { t.Blocks = []int{2, 1, 0} }, "m", ledger.Altered},

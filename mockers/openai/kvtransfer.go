@@ -23,6 +23,7 @@ type KVTransfer struct {
 	Host          string // remote_host
 	Port          int    // remote_port
 	Blocks        []int  // remote_block_ids, which is a list of one list: there is one KV cache group
+	Tokens        int    // remote_num_tokens, how long the prompt is; 0 where it is not said
 	Malformed     string // what is wrong with the parameters; empty if nothing is
 }
 
@@ -32,6 +33,7 @@ type wireTransfer struct {
 	Host   string  `json:"remote_host"`
 	Port   int     `json:"remote_port"`
 	Blocks [][]int `json:"remote_block_ids"`
+	Tokens int     `json:"remote_num_tokens"`
 }
 
 // readTransfer reads the parameters. Only what is no object at all is an error:
@@ -69,7 +71,7 @@ func (t *KVTransfer) readPlace(raw json.RawMessage) {
 	if err := json.Unmarshal(raw, &w); err != nil {
 		t.Malformed = err.Error()
 	}
-	t.ID, t.Engine, t.Host, t.Port = w.ID, w.Engine, w.Host, w.Port
+	t.ID, t.Engine, t.Host, t.Port, t.Tokens = w.ID, w.Engine, w.Host, w.Port, w.Tokens
 	if len(w.Blocks) == 1 {
 		t.Blocks = w.Blocks[0]
 	}
@@ -96,6 +98,6 @@ func (q *Request) appendTransfer(b []byte, t *KVTransfer) []byte {
 	b = append(append(b, `,"remote_request_id":`...), quote(t.ID)...)
 	b = append(append(b, `,"remote_host":`...), quote(t.Host)...)
 	b = strconv.AppendInt(append(b, `,"remote_port":`...), int64(t.Port), 10)
-	b = strconv.AppendInt(append(b, `,"tp_size":1,"remote_num_tokens":`...), int64(q.PromptTokens), 10)
+	b = strconv.AppendInt(append(b, `,"tp_size":1,"remote_num_tokens":`...), int64(t.Tokens), 10)
 	return append(b, '}')
 }

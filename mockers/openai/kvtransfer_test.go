@@ -72,7 +72,7 @@ func TestTransferParametersThatAreNoObjectAreRefused(t *testing.T) {
 func TestAnAnswerThatIssuesAHandoffNamesItInAFormThatReadsBack(t *testing.T) {
 	for _, e := range []Endpoint{Chat, Completions} {
 		q := parse(t, e, `{"model":"mock","max_tokens":1,"prompt":"a b","messages":[{"role":"user","content":"a b"}]}`)
-		want := &KVTransfer{RemotePrefill: true, ID: `r"-0`, Engine: "w0-1_dp3", Host: "::1", Port: 9000, Blocks: []int{7, 8, 9}}
+		want := &KVTransfer{RemotePrefill: true, ID: `r"-0`, Engine: "w0-1_dp3", Host: "::1", Port: 9000, Blocks: []int{7, 8, 9}, Tokens: 2}
 		var a struct {
 			Usage  json.RawMessage
 			Params json.RawMessage `json:"kv_transfer_params"`

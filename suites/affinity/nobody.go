@@ -76,11 +76,11 @@ func (Cases) AFF021Idle() bench.Case {
 
 // AFF022Errors: a worker that is broken.
 func (Cases) AFF022Errors() bench.Case {
-	codes := []int{500, 502, 504}
+	codes := []int{500, 501, 502, 504, 507}
 	plan, alpha := replan(len(codes))
 	return bench.Case{
 		ID:          "AFF-022/server-error",
-		Stimulus:    "bound sessions, one turn of which is answered 500, 502 or 504, in every shape; then another turn",
+		Stimulus:    "bound sessions, one turn of which is answered 500, 501, 502, 504 or 507, in every shape; then another turn",
 		Requirement: "the error is passed on from one worker, and the next turns are placed like new ones",
 		Alone:       true, Cost: time.Second,
 		Drive: func(ctx context.Context, r *bench.Run) error {

@@ -57,8 +57,9 @@ func stays(name, what string, mishaps ...mishap) bench.Case {
 
 // AFF010Error: the worker blames the request.
 func (Cases) AFF010Error() bench.Case {
-	return stays("client-error", "is answered 400, 404 or 422", mishap{name: "400", plan: status(400).plan},
-		mishap{name: "404", plan: status(404).plan}, mishap{name: "422", plan: status(422).plan})
+	return stays("client-error", "is answered 400, 401, 403, 404, 409, 413 or 422", mishap{name: "400", plan: status(400).plan},
+		mishap{name: "401", plan: status(401).plan}, mishap{name: "403", plan: status(403).plan}, mishap{name: "404", plan: status(404).plan},
+		mishap{name: "409", plan: status(409).plan}, mishap{name: "413", plan: status(413).plan}, mishap{name: "422", plan: status(422).plan})
 }
 
 // AFF010Left: the client leaves.

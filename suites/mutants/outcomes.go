@@ -112,6 +112,28 @@ func (Catalogue) AFFUnbindsLeavers() Mutant {
 		})
 }
 
+// AFFListedErrors knows some errors.
+func (Catalogue) AFFListedErrors() Mutant {
+	return failover("aff/listed-errors", "of a bound worker's 5xx only 500, 502 and 504 end the binding", []string{"AFF-022/server-error"},
+		func(o router.Outcome, d router.Decision) router.Decision {
+			if o.Bound && o.Status > 500 && o.Status != 502 && o.Status != 504 {
+				d.Binding = router.Keep
+			}
+			return d
+		})
+}
+
+// AFFUnbindsAuth ends a binding for a client's credentials.
+func (Catalogue) AFFUnbindsAuth() Mutant {
+	return failover("aff/unbinds-on-401", "a 401, 403, 409 or 413 to a bound session ends its binding", []string{"AFF-010/client-error"},
+		func(o router.Outcome, d router.Decision) router.Decision {
+			if o.Bound && (o.Status == 401 || o.Status == 403 || o.Status == 409 || o.Status == 413) {
+				d.Binding = router.Invalidate
+			}
+			return d
+		})
+}
+
 // AFFErrorsKeep keeps what a broken worker has.
 func (Catalogue) AFFErrorsKeep() Mutant {
 	return failover("aff/errors-keep", "a bound worker's 5xx leaves the binding as it is", []string{"AFF-022/server-error"},

@@ -1,0 +1,96 @@
+package judge
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/routeproof/routeproof/mockers/ledger"
+	"github.com/routeproof/routeproof/suites/history"
+)
+
+// AskedWhole requires the workers of both phases to have been asked what the client
+// asked: a body of equal JSON value, but for the hand-off's parameters and, in prefill, but
+// for what limits and streams the answer. A prefill request may hold more. At least min
+// requests must have been compared at a worker of each phase.
+func AskedWhole(min int, phases ...string) Judge {
+	return func(h *history.History) Finding {
+		var g group
+		at := attempts(h)
+		whole := 0
+		for _, r := range In(h, phases...) {
+			seen := map[string]bool{}
+			for _, a := range at[r.Key] {
+				if r.SentBody == nil || a.Body == nil || a.Role != history.Prefill && a.Role != history.Decode {
+					continue // a body that was too large to keep cannot be compared by value
+				}
+				seen[a.Role] = true
+				if d := askedOther(r.SentBody, a); d != "" {
+					g.add(fmt.Sprintf("what the client asked, at a %s worker (%s)", a.Role, how(r)), d, r.Key)
+				}
+			}
+			if len(seen) == 2 {
+				whole++
+			}
+		}
+		return g.orDoubt(whole >= min, "only %d of %d requests could be compared in both phases", whole, min)
+	}
+}
+
+func askedOther(sent []byte, a *ledger.Attempt) string {
+	var want, got map[string]json.RawMessage
+	if err := json.Unmarshal(sent, &want); err != nil {
+		return "the client's own body is no JSON object: " + err.Error()
+	}
+	if err := json.Unmarshal(a.Body, &got); err != nil {
+		return "no JSON object: " + err.Error()
+	}
+	own := []string{"kv_transfer_params"}
+	if a.Role == history.Prefill {
+		own = append(own, "max_tokens", "max_completion_tokens", "min_tokens", "min_completion_tokens", "stream", "stream_options")
+		for name := range got {
+			if _, asked := want[name]; !asked {
+				own = append(own, name)
+			}
+		}
+	}
+	for _, name := range own {
+		delete(want, name)
+		delete(got, name)
+	}
+	w, err := json.Marshal(want)
+	if err != nil {
+		return err.Error()
+	}
+	b, err := json.Marshal(got)
+	if err != nil {
+		return err.Error()
+	}
+	return jsonDiff(w, b)
+}
+
+// SameClass requires every request of the phases to have been dispatched once, and its
+// client to have got a status of the class that the worker answered with: 4xx or 5xx. Where
+// one succeeded, the case has not seen what it is about.
+func SameClass(phases ...string) Judge {
+	return func(h *history.History) Finding {
+		var g group
+		at := attempts(h)
+		rs := In(h, phases...)
+		refused := 0
+		for _, r := range rs {
+			as := at[r.Key]
+			if len(as) == 0 || len(as) > sends(r) {
+				g.add(fmt.Sprintf("one dispatch (%s)", phaseName(r)), fmt.Sprintf("%d dispatches", len(as)), r.Key)
+				continue
+			}
+			status := last(as).Status
+			if status >= 400 {
+				refused++
+			}
+			if r.End != history.Complete || r.Status/100 != status/100 {
+				g.add(fmt.Sprintf("a status of the worker's class, %dxx (%s)", status/100, phaseName(r)), outcome(r), r.Key)
+			}
+		}
+		return g.orDoubt(len(rs) > 0 && refused == len(rs), "of %d requests of %v only %d were refused by a worker", len(rs), phases, refused)
+	}
+}
