@@ -103,13 +103,18 @@ func clone(c *Core) *Core {
 	d := *c
 	d.byHash, d.byID, d.byRank, d.byPair = maps.Clone(c.byHash), maps.Clone(c.byID), maps.Clone(c.byRank), maps.Clone(c.byPair)
 	d.nodes, d.runs, d.sessions, d.ranks, d.claims = c.nodes.clone(), c.runs.clone(), c.sessions.clone(), c.ranks.clone(), c.claims.clone()
-	for i := range d.claims.records {
-		d.claims.records[i].frontiers = slices.Clone(d.claims.records[i].frontiers)
+	for _, id := range d.byPair {
+		d.claims.at(id).frontiers = slices.Clone(d.claims.at(id).frontiers)
 	}
 	d.buffer = nil
 	return &d
 }
 
 func (s slots[H, T]) clone() slots[H, T] {
-	return slots[H, T]{slices.Clone(s.records), slices.Clone(s.free)}
+	pages := slices.Clone(s.pages)
+	for i, p := range pages {
+		page := *p
+		pages[i] = &page
+	}
+	return slots[H, T]{pages, s.next, slices.Clone(s.free)}
 }

@@ -10,18 +10,18 @@ type (
 // node is one block.
 type node struct {
 	hash      Hash
-	parent    nodeID // none for a root
+	idleSince time.Duration // meaningful while idle
+	parent    nodeID        // none for a root
 	run       runID
 	pos       int32 // on its run: the parent's plus one, if that is on the same run
 	children  int32
-	frontiers int32 // claims that name it
-	newer     nodeID
-	older     nodeID        // neighbours in the idle list
-	idleSince time.Duration // meaningful while idle
-	idle      bool          // in the idle list
-	phantom   bool          // known only as somebody's parent; such a node is a root
-	fresh     bool          // entered by the event at hand, which is not yet accepted
-	inEvent   bool          // named by the event at hand
+	frontiers int32  // claims that name it
+	newer     nodeID // with older, its neighbours in the idle list
+	older     nodeID
+	idle      bool // in the idle list
+	phantom   bool // known only as somebody's parent; such a node is a root
+	fresh     bool // entered by the event at hand, which is not yet accepted
+	inEvent   bool // named by the event at hand
 }
 
 // run is a chain of blocks without a gap. A climb to the root goes from run to run,

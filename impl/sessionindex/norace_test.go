@@ -1,0 +1,5 @@
+//go:build !race
+
+package sessionindex
+
+const raceDetector = false

@@ -1,0 +1,90 @@
+package sessionindex
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// The whole call is compared with a bare map over the same keys, a few events of the one
+// and then of the other, so that a noisy machine disturbs both alike. The bounds are
+// generous, the ratios are logged.
+func TestABlockCostsLittleMoreThanAMapEntry(t *testing.T) {
+	if testing.Short() || raceDetector {
+		t.Skip("a measurement")
+	}
+	const rounds, total, slice = 9, 1 << 18, 1 << 14
+	type side func(keys []Hash, first int)
+	compare := func(name string, limit float64, sides func() (ours, control side)) {
+		var a, b []time.Duration
+		var ratios []float64
+		for round := range rounds {
+			ours, control := sides()
+			keys := hashes(round+1, total)
+			var spentOurs, spentControl time.Duration
+			for i := 0; i < total; i += slice {
+				begin := time.Now()
+				ours(keys[i:i+slice], i)
+				middle := time.Now()
+				control(keys[i:i+slice], i)
+				spentOurs += middle.Sub(begin)
+				spentControl += time.Since(middle)
+			}
+			a, b = append(a, spentOurs), append(b, spentControl)
+			ratios = append(ratios, float64(spentOurs)/float64(spentControl))
+		}
+		slices.Sort(a)
+		slices.Sort(b)
+		slices.Sort(ratios)
+		t.Logf("%s: %d ns a block, bare map %d ns, ratio %.2f (medians of %d rounds; ratios from %.2f to %.2f)", name,
+			a[rounds/2].Nanoseconds()/total, b[rounds/2].Nanoseconds()/total, ratios[rounds/2], rounds, ratios[0], ratios[rounds-1])
+		if ratios[rounds/2] > limit {
+			t.Errorf("%s costs %.2f times a bare map, want at most %.1f", name, ratios[rounds/2], limit)
+		}
+	}
+	insert := func(m map[Hash]nodeID) side {
+		return func(keys []Hash, first int) {
+			for i, h := range keys {
+				m[h] = nodeID(first + i)
+			}
+		}
+	}
+	events := func(c *Core) side {
+		return func(keys []Hash, _ int) {
+			for ; len(keys) > 0; keys = keys[eventBlocks:] {
+				if _, err := c.Store(0, Store{"s", w0, Parent{}, keys[:eventBlocks]}); err != nil {
+					t.Fatal(err)
+				}
+				c.ClearRank(0, w0) // so that frontiers do not pile up
+			}
+		}
+	}
+	compare("a new block in an event of 1024", 4, func() (ours, control side) {
+		return events(newCore(t, Config{})), insert(map[Hash]nodeID{})
+	})
+	round := 0
+	var sum nodeID
+	compare("a known block in an event of 1024", 4, func() (ours, control side) {
+		round++
+		c, m, keys := newCore(t, Config{}), map[Hash]nodeID{}, hashes(round, total)
+		events(c)(keys, 0)
+		insert(m)(keys, 0)
+		return events(c), func(keys []Hash, _ int) {
+			for _, h := range keys {
+				sum += m[h]
+			}
+		}
+	})
+	compare("an append of one new block", 12, func() (ours, control side) {
+		c := newCore(t, Config{})
+		var parent Parent
+		return func(keys []Hash, _ int) {
+			for i := range keys {
+				if _, err := c.Store(0, Store{"s", w0, parent, keys[i : i+1]}); err != nil {
+					t.Fatal(err)
+				}
+				parent = Under(keys[i])
+			}
+		}, insert(map[Hash]nodeID{})
+	})
+}
