@@ -22,7 +22,7 @@ func (f *forest) accept(buffer []nodeID, parent Parent, blocks []Hash) (chain, *
 	var conflict nodeID
 	reconnects, walk := false, false
 	above := c.parent
-	for i, h := range blocks {
+	for _, h := range blocks {
 		f.steps++
 		if parent.given && h == parent.hash {
 			return c, f.reject(c, ErrCyclicParent, h)
@@ -39,7 +39,7 @@ func (f *forest) accept(buffer []nodeID, parent Parent, blocks []Hash) (chain, *
 		case nd.parent == 0:
 			reconnects = true
 			// Only a root that has children can be an ancestor of the parent.
-			walk = walk || nd.children > 0 && (i > 0 || parent.given)
+			walk = walk || nd.children > 0
 		case nd.parent != above && conflict == 0:
 			conflict = n
 		}

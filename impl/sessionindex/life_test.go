@@ -73,6 +73,23 @@ func TestLife(t *testing.T) {
 			equal(t, "removed blocks hit", c.Remove(0, w0, []Hash{2}), 1)
 			frontiers(t, c, "s", Frontier{w0, 1})
 		},
+		"a graft by somebody else is no change of the next call": func(t *testing.T, c *Core) {
+			for _, id := range []string{"s", "m", "z"} {
+				store(t, c, id, w0, Parent{}, 1, 2)
+				store(t, c, id, w0, Parent{}, 7, 8)
+			}
+			store(t, c, "t", v0, Under(2), 7)
+			equal(t, "store", store(t, c, "s", w0, Under(7), 8), false)
+			equal(t, "match", match(c, "m", w0, 2), false)
+			equal(t, "dropped", c.ClearRank(0, w0), 3)
+		},
+		"a phantom that somebody stores is a block for all": func(t *testing.T, c *Core) {
+			match(c, "s", w0, 2)
+			store(t, c, "s", w0, Under(1), 2)
+			store(t, c, "t", v0, Parent{}, 1)
+			equal(t, "hit", c.Remove(0, w0, []Hash{2}), 1)
+			frontiers(t, c, "s", Frontier{w0, 1})
+		},
 		"a graft that puts an own frontier under another is a change": func(t *testing.T, c *Core) {
 			store(t, c, "s", w0, Parent{}, 1, 2, 3)
 			store(t, c, "s", w0, Parent{}, 7, 8)
@@ -209,6 +226,22 @@ func TestBlocksWithoutReferencesGoAfterTheRetentionTime(t *testing.T) {
 	if err := audit(c); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestReclamationStopsWhereSomebodyElseBegins(t *testing.T) {
+	c := newCore(t, Config{Retention: time.Minute})
+	store(t, c, "s", w0, Parent{}, 1, 2, 3, 4)
+	store(t, c, "t", w1, Under(2), 5, 6)
+	c.ClearRank(0, w0)
+	equal(t, "a removal that names nothing, an hour later", c.Remove(time.Hour, w0, nil), 0)
+	equal(t, "after what is no write", c.Counts().Blocks, 6)
+	equal(t, "a removal that hits nothing", c.Remove(time.Hour, w0, []Hash{99}), 0)
+	equal(t, "after a write", c.Counts().Blocks, 4)
+	lineages(t, c, "t", w1, []Hash{1, 2, 5, 6})
+	c.ClearRank(time.Hour, w1)
+	c.Advance(2 * time.Hour)
+	equal(t, "at the end", c.Counts(), Counts{})
+	equal(t, "runs at the end", c.runs.used(), 0)
 }
 
 func TestABlockThatIsNeededAgainStays(t *testing.T) {

@@ -168,20 +168,24 @@ func (m *machine) read(t *rapid.T) {
 }
 
 func TestTheIndexIsAlwaysWhatTheDecisionSays(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := newMachine(t, rapid.IntRange(1, 4).Draw(t, "sessions"))
-		t.Repeat(map[string]func(*rapid.T){
-			"":             m.check,
-			"store":        m.store,
-			"store more":   m.store,
-			"grow":         m.grow,
-			"grow more":    m.grow,
-			"match":        m.match,
-			"remove":       m.remove,
-			"clear rank":   m.clearRank,
-			"clear worker": m.clearWorker,
-			"pass":         m.pass,
-			"read":         m.read,
-		})
+	for range 8 { // a hundred runs each, unless a flag says otherwise
+		rapid.Check(t, sideBySide)
+	}
+}
+
+func sideBySide(t *rapid.T) {
+	m := newMachine(t, rapid.IntRange(1, 4).Draw(t, "sessions"))
+	t.Repeat(map[string]func(*rapid.T){
+		"":             m.check,
+		"store":        m.store,
+		"store more":   m.store,
+		"grow":         m.grow,
+		"grow more":    m.grow,
+		"match":        m.match,
+		"remove":       m.remove,
+		"clear rank":   m.clearRank,
+		"clear worker": m.clearWorker,
+		"pass":         m.pass,
+		"read":         m.read,
 	})
 }
