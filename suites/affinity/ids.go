@@ -44,6 +44,7 @@ func differing() []twins {
 		{"behind a blank", false, ending(" 1", " 2")},
 		{"behind a semicolon", false, ending(";1", ";2")},
 		{"behind an equals sign", true, ending("=1", "=2")},
+		{"an equals sign at the end", false, ending("=", "")},
 		{"plus and blank", false, ending("+1", " 1")},
 		{"quotes", false, ending("\"1\"", "1")},
 	}
