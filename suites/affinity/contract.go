@@ -203,6 +203,25 @@ func (Cases) AFF006Restarts() bench.Case {
 		"each turn's end restarts the idle time, and nothing else does", s)
 }
 
+// AFF006Everybody: whose sessions lapse.
+func (Cases) AFF006Everybody() bench.Case {
+	s := talk()
+	all := []script.Ask{script.S("s").By("t"), script.S("s").Of("n").By("t"), script.S("s").Of("n"), script.S("s")}
+	for i, a := range all {
+		bind(s, fmt.Sprintf("bind %d", i), a, w1)
+	}
+	s.Advance(ttl - time.Millisecond)
+	for _, a := range all {
+		s.Query(a).Is(script.Bound(w1))
+	}
+	s.Advance(time.Millisecond)
+	for i, a := range all {
+		s.Query(a).Is(script.Unbound)
+		s.Acquire(fmt.Sprintf("again %d", i), a).Is(script.Initializes)
+	}
+	return bench.Scripted("AFF-006/everybody", "sessions of a tenant and of none, under two models, until the idle time has passed", "all lapse at the same moment", s)
+}
+
 // AFF007Component: the hold of requests in flight.
 func (Cases) AFF007Component() bench.Case {
 	s := talk()

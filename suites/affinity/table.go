@@ -58,6 +58,21 @@ func (Cases) AFF009Unpinned() bench.Case {
 		"it is served without a binding, waits for nobody, and the two stay; when there is room it is bound like any other", s)
 }
 
+// AFF009UnpinnedLapsed: what lapses makes room there, too.
+func (Cases) AFF009UnpinnedLapsed() bench.Case {
+	s := small(2, "unpinned")
+	bind(s, "bind 0", id(0), w1)
+	bind(s, "bind 1", id(1), w2)
+	s.Acquire("beyond", id(2)).Is(script.Unpinned)
+	s.Advance(ttl)
+	bind(s, "bind 2", id(2), w3)
+	bind(s, "bind 3", id(3), w1)
+	s.Query(id(2)).Is(script.Bound(w3))
+	s.Acquire("beyond again", id(4)).Is(script.Unpinned)
+	return bench.Scripted("AFF-009/unpinned-lapsed", "a table of two places that serves a third session without a binding; when both have lapsed, two new ones",
+		"the new ones are bound, and the next is served without a binding again", s)
+}
+
 // AFF009Evict: a table that makes room.
 func (Cases) AFF009Evict() bench.Case {
 	s := small(3, "evict")

@@ -228,5 +228,5 @@ func (Catalogue) AFFCountsTheDead() Mutant {
 					h.release, h.invalidate = forget(l.Release), forget(l.Invalidate)
 				}), nil
 			}}, nil
-		}, "AFF-009/expired", "AFF-009/own-place")
+		}, "AFF-009/expired", "AFF-009/own-place", "AFF-009/unpinned-lapsed")
 }

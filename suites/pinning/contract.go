@@ -3,6 +3,7 @@
 package pinning
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/routeproof/routeproof/suites/bench"
@@ -41,6 +42,18 @@ func (Cases) PIN001Component() bench.Case {
 	s.Acquire("c", session.Pinned(w2)).Is(script.Bound(w2))
 	s.Query(session).Is(script.Bound(w2))
 	return bench.Scripted("PIN-001/component", "a pinned first turn, an unpinned one that waits, and a turn with the same pin", "all are bound to the pin's worker", s)
+}
+
+// PIN001Agrees: pins that say what is so.
+func (Cases) PIN001Agrees() bench.Case {
+	s := talk()
+	bind(s, w1)
+	for i := range 9 {
+		s.Acquire(fmt.Sprintf("turn %d", i), session.Pinned(w1)).Is(script.Bound(w1))
+		s.Query(session.Pinned(w1)).Is(script.Bound(w1))
+	}
+	s.Count().Is(script.Holds(1, 9))
+	return bench.Scripted("PIN-001/agrees", "nine turns of a bound session at once, each pinned to its worker, and questions between", "all are bound there", s)
 }
 
 // PIN002Conflict: a pin against a living binding.
