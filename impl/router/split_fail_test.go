@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -199,19 +200,19 @@ func TestADecodeFailureNeedsAnotherHandOff(t *testing.T) {
 func TestAttemptsAreBoundedOverBothPhases(t *testing.T) {
 	for _, c := range []struct {
 		name            string
-		fails           func(n int) bool // the n-th request for prefill; every one for decode does
+		fails           func(n int64) bool // the n-th request for prefill; every one for decode does
 		prefill, decode int64
 	}{
-		{"every other prefill", func(n int) bool { return n%2 == 1 }, 3, 1},
-		{"the first prefill", func(n int) bool { return n == 1 }, 3, 2},
-		{"no prefill", func(int) bool { return false }, 3, 3},
+		{"every other prefill", func(n int64) bool { return n%2 == 1 }, 3, 1},
+		{"the first prefill", func(n int64) bool { return n == 1 }, 3, 2},
+		{"no prefill", func(int64) bool { return false }, 3, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFloor(t, Config{}, one(5), one(5), nil)
-			n := 0
+			var n atomic.Int64 // the workers' servers count it, each in a goroutine of its own
 			for _, id := range []string{"p0", "p1", "p2", "p3", "p4"} {
 				f.workers[id].set(func(w http.ResponseWriter, r *http.Request) {
-					if n++; c.fails(n) {
+					if c.fails(n.Add(1)) {
 						panic(http.ErrAbortHandler)
 					}
 					f.prefills(id)(w, r)
