@@ -125,10 +125,6 @@ func (s *Script) Needs() []string {
 	return slices.Compact(all)
 }
 
-// Lives says whether the script registers workers itself. Else whoever holds the
-// conversation registers them, where the adapter claims it.
-func (s *Script) Lives() bool { return slices.Contains(s.Needs(), "lifecycle") }
-
 func (s *Script) add(st Step) *Step {
 	s.Steps = append(s.Steps, &st)
 	return &st
