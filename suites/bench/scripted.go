@@ -9,6 +9,9 @@ import (
 // ComponentClaim is the claim that a target is certified as a component, too.
 const ComponentClaim = "component.affinity"
 
+// LibraryClaim is the claim that a target is certified as the component of this name.
+func LibraryClaim(component string) string { return "component." + component }
+
 // Script is the script of a case that talks by one, else nil.
 func (c Case) Script() *script.Script {
 	s, _ := c.Talk.(scripted)

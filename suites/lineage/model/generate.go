@@ -218,7 +218,7 @@ func (g *Generator) some() (blocks []string) {
 // any other.
 func (g *Generator) time(m *Model) time.Duration {
 	if len(m.idle) == 0 || g.rnd.IntN(4) == 0 {
-		return pick(g.rnd, 0, time.Millisecond, m.retention/3, m.retention)
+		return pick(g.rnd, 0, time.Millisecond, (m.retention / 3).Truncate(time.Millisecond), m.retention)
 	}
 	since := m.idle[pick(g.rnd, slices.Sorted(maps.Keys(m.idle))...)]
 	return max(0, m.retention-(m.now-since)+pick(g.rnd, -time.Millisecond, 0, 0, time.Millisecond))

@@ -18,6 +18,7 @@ type life struct {
 	tickets   map[string]ticket
 	removals  map[string]removal
 	going     []place // retired, and not known to be gone
+	failed    []place // whose removal has failed: the next may count what that one dropped
 	held      map[place][]string
 	barrier   bool // fails
 	lowerTier bool // fails
@@ -129,10 +130,13 @@ func (m *Model) fate(st *lineage.Step, moment int) fate {
 }
 
 // isGoing says whether a removal of the place is under way.
-func (m *Model) isGoing(p place) bool {
-	return slices.ContainsFunc(m.going, func(g place) bool { return g.covers(p) || p.covers(g) })
+func (m *Model) isGoing(p place) bool { return overlaps(m.going, p) }
+
+func overlaps(all []place, p place) bool {
+	return slices.ContainsFunc(all, func(g place) bool { return g.covers(p) || p.covers(g) })
 }
 
 func (m *Model) gone(who place) {
 	m.going = slices.DeleteFunc(m.going, func(g place) bool { return g == who })
+	m.failed = slices.DeleteFunc(m.failed, who.covers)
 }

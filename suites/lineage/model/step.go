@@ -24,7 +24,7 @@ func (m *Model) Asks(st *lineage.Step) bool {
 		return st.Name != "" && !twice && !m.isGoing(at(st.At))
 	case lineage.RemoveAwait:
 		_, ok := m.removals[st.Ref]
-		return ok
+		return ok && !m.lowerTier
 	case lineage.WorkerRemove: // again, perhaps, after it has failed
 		return !m.isGoing(at(st.At)) || slices.Contains(m.going, at(st.At)) && len(m.removals) == 0
 	case lineage.Register:
@@ -145,9 +145,10 @@ func (m *Model) removing(st *lineage.Step) lineage.Answer {
 		r.who = at(st.At)
 		m.retire(r.who)
 		r.dropped = m.clear(r.who)
-		if slices.Contains(m.going, r.who) {
-			r.dropped = -1 // once more: what was lost may have been counted before
-		} else {
+		if overlaps(m.failed, r.who) {
+			r.dropped = -1
+		}
+		if !slices.Contains(m.going, r.who) {
 			m.going = append(m.going, r.who)
 		}
 	}
@@ -156,6 +157,7 @@ func (m *Model) removing(st *lineage.Step) lineage.Answer {
 		m.removals[st.Name] = r
 		return lineage.Taken
 	case m.barrier:
+		m.failed = append(m.failed, r.who)
 		if st.Op == lineage.RemoveAwait {
 			m.removals[st.Ref] = removal{r.who, -1}
 		}
@@ -164,6 +166,7 @@ func (m *Model) removing(st *lineage.Step) lineage.Answer {
 	delete(m.removals, st.Ref)
 	m.gone(r.who)
 	if m.lowerTier && st.Op == lineage.WorkerRemove {
+		m.failed = append(m.failed, r.who)
 		return lineage.Fails(lineage.Unavailable)
 	}
 	return lineage.Counts(r.dropped)
