@@ -21,6 +21,7 @@ import (
 	"github.com/routeproof/routeproof/suites/resilience"
 	"github.com/routeproof/routeproof/suites/routing"
 	"github.com/routeproof/routeproof/suites/scaling"
+	"github.com/routeproof/routeproof/suites/sessionindex"
 	"github.com/routeproof/routeproof/suites/spec"
 	"github.com/routeproof/routeproof/suites/streaming"
 )
@@ -31,7 +32,7 @@ const Version = "0.1.0"
 // families hold the cases as methods. A new case is a new method; a new family
 // is a new line here.
 var families = []any{
-	affinity.Cases{}, bounds.Cases{}, pinning.Cases{}, resilience.Cases{}, routing.Cases{}, scaling.Cases{}, streaming.Cases{},
+	affinity.Cases{}, bounds.Cases{}, pinning.Cases{}, resilience.Cases{}, routing.Cases{}, scaling.Cases{}, sessionindex.Cases{}, streaming.Cases{},
 }
 
 // Catalogue is everything that can be certified and everything that must be caught.
@@ -59,15 +60,18 @@ func Load() (*Catalogue, error) {
 }
 
 // methods calls every exported method of the holders that takes nothing and
-// returns a T. Explicit holders instead of init-time registration keep the
+// returns a T, or several. Explicit holders instead of init-time registration keep the
 // order fixed and let check see duplicates.
 func methods[T any](holders ...any) []T {
 	var out []T
 	for _, h := range holders {
 		v := reflect.ValueOf(h)
 		for i := range v.NumMethod() {
-			if f, ok := v.Method(i).Interface().(func() T); ok {
+			switch f := v.Method(i).Interface().(type) {
+			case func() T:
 				out = append(out, f())
+			case func() []T:
+				out = append(out, f()...)
 			}
 		}
 	}

@@ -43,9 +43,7 @@ func NewGenerator(rnd *rand.Rand, claims []string) *Generator {
 	if n := pick(rnd, 0, 0, 1, 2, 3); n > 0 {
 		g.config = lineage.Holding(n)
 	}
-	if rnd.IntN(2) == 0 {
-		g.config = g.config.Keeping(pick(rnd, time.Millisecond, time.Second))
-	}
+	g.config = g.config.Keeping(pick(rnd, time.Millisecond, time.Second, lineage.DefaultRetention, lineage.DefaultRetention))
 	g.lives = g.can("lifecycle") && rnd.IntN(2) == 0
 	return g
 }
