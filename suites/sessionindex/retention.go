@@ -137,9 +137,9 @@ func (Cases) SPX017Again() bench.Case {
 	sc.Under("S", w1, r, b).Is(conflicting(b))
 	sc.Clear(w1).Is(counts(1))
 	sc.Advance(keeps)
+	sc.Store("T", w2, x, a).Is(changed)
 	sc.Under("S", w1, r, c, b).Is(changed) // the other way round
 	sc.Lineages("S", w1).Is(chains(chain(r, c, b)))
-	sc.Store("T", w2, x, a).Is(changed)
 	sc.Lineages("T", w2).Is(chains(chain(r), chain(x, a)))
 	sc.Frontiers("T").Is(reaches(at(w2, r), at(w2, a)))
 	sc.Size().Is(sized(5, 2))
