@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -161,12 +162,30 @@ func (v *Conversation) Needs() []component.Claim {
 	for _, s := range v.steps {
 		needs(s.op, s.args, need)
 	}
-	var all []component.Claim
-	for claim := range need {
-		all = append(all, claim)
+	return slices.Sorted(maps.Keys(need))
+}
+
+// Components lists the components of which it makes instances, unless it shall be told that
+// there is none.
+func (v *Conversation) Components() []string {
+	seen := map[string]bool{}
+	for _, s := range v.steps {
+		name, _ := s.args["component"].(string)
+		declined := len(s.wants) > 0 && s.wants[0].doc["error"] != nil
+		if s.op == component.OpNew && !declined {
+			seen[name] = true
+		}
 	}
-	slices.Sort(all)
-	return all
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// lifecycle are the operations of a session index that hang on claims.
+var lifecycle = map[string][]component.Claim{
+	component.OpDump: {component.ClaimDump}, component.OpRegister: {component.ClaimLifecycle}, component.OpWorkerRemove: {component.ClaimLifecycle},
+	component.OpStoreAdmit: {component.ClaimAdmission}, component.OpStoreApply: {component.ClaimAdmission},
+	component.OpMatchAdmit: {component.ClaimAdmission}, component.OpMatchApply: {component.ClaimAdmission},
+	component.OpRemoveBegin: {component.ClaimAdmission}, component.OpRemoveAwait: {component.ClaimAdmission},
+	component.OpPhysicalSet: {component.ClaimPhysical}, component.OpPhysicalFail: {component.ClaimBarrier}, component.OpFlush: {component.ClaimBarrier},
 }
 
 func needs(op string, args map[string]any, need map[component.Claim]bool) {
@@ -184,6 +203,12 @@ func needs(op string, args map[string]any, need map[component.Claim]bool) {
 			inner, _ := part["args"].(map[string]any)
 			needs(name, inner, need)
 		}
+	}
+	for _, claim := range lifecycle[op] {
+		need[claim] = true
+	}
+	if args["incarnation"] != nil {
+		need[component.ClaimLifecycle] = true
 	}
 	if args["concurrent"] == true {
 		need[component.ClaimConcurrency] = true
