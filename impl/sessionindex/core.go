@@ -90,14 +90,14 @@ func (c *Core) Remove(now time.Duration, at WorkerRank, blocks []Hash) (hit int)
 	}
 	c.now = max(c.now, now)
 	if r := c.byRank[at]; r != 0 {
-		for id := c.ranks.at(r).claims; id != 0; {
-			next := c.claims.at(id).rankNext
+		for id := c.ranks.at(r).claims.first; id != 0; {
+			next := c.claims.at(id).ofRank.next
 			c.repair(id)
 			id = next
 		}
 		mark := c.cutAt(blocks)
-		for id := c.ranks.at(r).claims; id != 0; {
-			next := c.claims.at(id).rankNext
+		for id := c.ranks.at(r).claims.first; id != 0; {
+			next := c.claims.at(id).ofRank.next
 			hit += c.recede(id, mark)
 			id = next
 		}
