@@ -22,7 +22,7 @@ func lineages(t *testing.T, c *Core, session string, at WorkerRank, want ...[]Ha
 	}
 }
 
-func equal[T comparable](t *testing.T, what string, got, want T) {
+func equal[T comparable](t testing.TB, what string, got, want T) {
 	t.Helper()
 	if got != want {
 		t.Errorf("%s: %v, want %v", what, got, want)
