@@ -253,7 +253,7 @@ func TestABarrierThatFailsIsNeverTakenForSuccess(t *testing.T) {
 	failed("its registration", r.Register(t.Context(), part(w0), "fourth"))
 	r.physical.fail(false, false)
 	r.remove(part(w1), 0) // another one
-	r.remove(whole("w"), 1)
+	r.remove(whole("w"), 0)
 	if _, err := r.BeginRemoval(whole("w")).Await(t.Context()); err != nil {
 		t.Error(err)
 	}
