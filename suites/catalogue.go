@@ -4,6 +4,7 @@
 package suites
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/routeproof/routeproof/suites/resilience"
 	"github.com/routeproof/routeproof/suites/routing"
 	"github.com/routeproof/routeproof/suites/scaling"
+	"github.com/routeproof/routeproof/suites/sessionindex"
 	"github.com/routeproof/routeproof/suites/spec"
 	"github.com/routeproof/routeproof/suites/streaming"
 )
@@ -30,7 +32,7 @@ const Version = "0.1.0"
 // families hold the cases as methods. A new case is a new method; a new family
 // is a new line here.
 var families = []any{
-	affinity.Cases{}, bounds.Cases{}, pinning.Cases{}, resilience.Cases{}, routing.Cases{}, scaling.Cases{}, streaming.Cases{},
+	affinity.Cases{}, bounds.Cases{}, pinning.Cases{}, resilience.Cases{}, routing.Cases{}, scaling.Cases{}, sessionindex.Cases{}, streaming.Cases{},
 }
 
 // Catalogue is everything that can be certified and everything that must be caught.
@@ -58,15 +60,18 @@ func Load() (*Catalogue, error) {
 }
 
 // methods calls every exported method of the holders that takes nothing and
-// returns a T. Explicit holders instead of init-time registration keep the
+// returns a T, or several. Explicit holders instead of init-time registration keep the
 // order fixed and let check see duplicates.
 func methods[T any](holders ...any) []T {
 	var out []T
 	for _, h := range holders {
 		v := reflect.ValueOf(h)
 		for i := range v.NumMethod() {
-			if f, ok := v.Method(i).Interface().(func() T); ok {
+			switch f := v.Method(i).Interface().(type) {
+			case func() T:
 				out = append(out, f())
+			case func() []T:
+				out = append(out, f()...)
 			}
 		}
 	}
@@ -117,15 +122,15 @@ func (c *Catalogue) check() error {
 			return fmt.Errorf("mutant %s is defined twice", m.ID)
 		}
 		seen[m.ID] = true
-		if len(m.KilledBy) == 0 || m.Fault == "" || m.New == nil {
+		if len(m.KilledBy) == 0 || m.Fault == "" || m.New == nil && m.Index == nil {
 			return fmt.Errorf("mutant %s lacks its fault, its factory or the cases that kill it", m.ID)
 		}
 		for _, id := range m.KilledBy {
 			if !cases[id] {
 				return fmt.Errorf("mutant %s is said to be killed by %s, which is no case", m.ID, id)
 			}
-			if x, _ := c.Case(id); x.Component() && m.Coordinator == nil {
-				return fmt.Errorf("mutant %s is said to be killed by %s, which talks to a component, and is none", m.ID, id)
+			if x, _ := c.Case(id); !m.Library(x.Library()) {
+				return fmt.Errorf("mutant %s is said to be killed by %s, which asks for what it is not: %s", m.ID, id, cmp.Or(x.Library(), "a router"))
 			}
 			killed[id] = true
 		}
