@@ -66,6 +66,20 @@ func TestLife(t *testing.T) {
 			equal(t, "hit again", c.Remove(0, w0, []Hash{2}), 1)
 			frontiers(t, c, "s", Frontier{w0, 1})
 		},
+		"a phantom that is removed cuts what is below it": func(t *testing.T, c *Core) {
+			match(c, "s", w0, 2)
+			store(t, c, "s", w0, Under(1), 2)
+			store(t, c, "s", w0, Under(2), 3)
+			equal(t, "hit", c.Remove(0, w0, []Hash{1}), 1)
+			frontiers(t, c, "s")
+			equal(t, "blocks", c.Counts().Blocks, 3)
+		},
+		"a clear counts frontiers as reads show them": func(t *testing.T, c *Core) {
+			store(t, c, "s", w0, Parent{}, 1, 2)
+			store(t, c, "s", w0, Parent{}, 7, 8)
+			store(t, c, "t", v0, Under(2), 7)
+			equal(t, "dropped", c.ClearRank(0, w0), 1)
+		},
 		"a graft by somebody else leaves no frontier above another": func(t *testing.T, c *Core) {
 			store(t, c, "s", w0, Parent{}, 1, 2, 3)
 			store(t, c, "s", w0, Parent{}, 7, 8)
