@@ -42,7 +42,7 @@ func audit(c *Core) error {
 	}
 	for id, s := range c.byID {
 		n := 0
-		for cl := c.sessions.at(s).claims; cl != 0; cl = c.claims.at(cl).sessionNext {
+		for cl := c.sessions.at(s).claims.first; cl != 0; cl = c.claims.at(cl).ofSession.next {
 			if n++; c.byPair[pair{s, c.claims.at(cl).rank}] != cl {
 				return fmt.Errorf("session %q has a claim that cannot be found", id)
 			}
@@ -63,7 +63,7 @@ func audit(c *Core) error {
 	claims := 0
 	for at, r := range c.byRank {
 		n := claims
-		for cl := c.ranks.at(r).claims; cl != 0; cl = c.claims.at(cl).rankNext {
+		for cl := c.ranks.at(r).claims.first; cl != 0; cl = c.claims.at(cl).ofRank.next {
 			if claims++; c.byPair[pair{c.claims.at(cl).session, r}] != cl {
 				return fmt.Errorf("%v has a claim that cannot be found", at)
 			}
@@ -79,9 +79,9 @@ func audit(c *Core) error {
 		return fmt.Errorf("%d sessions are held, at most %d may be", len(c.byID), c.limit)
 	}
 	idle := map[nodeID]bool{}
-	for n := c.firstIdle; n != 0; n = c.nodes.at(n).newer {
+	for n := c.idle.first; n != 0; n = c.nodes.at(n).among.next {
 		idle[n] = true
-		if nx := c.nodes.at(n).newer; nx != 0 && c.nodes.at(nx).idleSince < c.nodes.at(n).idleSince {
+		if nx := c.nodes.at(n).among.next; nx != 0 && c.nodes.at(nx).idleSince < c.nodes.at(n).idleSince {
 			return fmt.Errorf("the idle list is out of order at %v", c.nodes.at(n).hash)
 		}
 	}

@@ -31,8 +31,8 @@ func (c *Core) advance(session string, at WorkerRank, target nodeID) (changed bo
 	// are left and the last of them is the one that was.
 	changed = len(cl.frontiers) != before || cl.frontiers[before-1] != last
 	for c.sessions.used() > c.limit {
-		for id := c.sessions.at(c.oldest).claims; id != 0; {
-			next := c.claims.at(id).sessionNext
+		for id := c.sessions.at(c.byUse.first).claims.first; id != 0; {
+			next := c.claims.at(id).ofSession.next
 			c.drop(id)
 			id = next
 		}
@@ -72,8 +72,8 @@ func (c *Core) recede(id claimID, mark uint64) (hit int) {
 
 // clear drops every claim on a rank and returns how many frontiers they had.
 func (c *Core) clear(r rankID) (dropped int) {
-	for id := c.ranks.at(r).claims; id != 0; {
-		next := c.claims.at(id).rankNext
+	for id := c.ranks.at(r).claims.first; id != 0; {
+		next := c.claims.at(id).ofRank.next
 		c.repair(id)
 		dropped += len(c.claims.at(id).frontiers)
 		c.drop(id)

@@ -8,15 +8,15 @@ type (
 
 // session is a session that has a claim.
 type session struct {
-	id           string
-	claims       claimID // the first of its list
-	older, newer sessionID
+	id     string
+	claims list[claimID]
+	byUse  links[sessionID]
 }
 
 // rank is a worker rank on which somebody has a claim.
 type rank struct {
 	at     WorkerRank
-	claims claimID // the first of its list
+	claims list[claimID]
 }
 
 // claim is what a session has on a rank: the frontiers, and by them all that is above.
@@ -26,21 +26,20 @@ type claim struct {
 	frontiers []nodeID
 	// grafts is the forest's count when the frontiers were last known to be an
 	// antichain. A graft since then may have put one of them under another.
-	grafts                   uint64
-	sessionPrev, sessionNext claimID
-	rankPrev, rankNext       claimID
+	grafts            uint64
+	ofSession, ofRank links[claimID]
 }
 
 // table holds who claims what, by session and by rank. Sessions are ordered by use.
 // A session or a rank without a claim is not in it.
 type table struct {
-	sessions       slots[sessionID, session]
-	ranks          slots[rankID, rank]
-	claims         slots[claimID, claim]
-	byID           map[string]sessionID
-	byRank         map[WorkerRank]rankID
-	byPair         map[pair]claimID
-	oldest, newest sessionID
+	sessions slots[sessionID, session]
+	ranks    slots[rankID, rank]
+	claims   slots[claimID, claim]
+	byID     map[string]sessionID
+	byRank   map[WorkerRank]rankID
+	byPair   map[pair]claimID
+	byUse    list[sessionID] // the least recently used first
 }
 
 type pair struct {
@@ -65,10 +64,10 @@ func (t *table) open(id string, at WorkerRank) claimID {
 		s = t.sessions.take()
 		t.sessions.at(s).id = string([]byte(id)) // not a piece of the caller's message
 		t.byID[t.sessions.at(s).id] = s
-		t.append(s)
-	} else if s != t.newest {
-		t.unlink(s)
-		t.append(s)
+		t.byUse.add(s, t.useLinks)
+	} else if s != t.byUse.last {
+		t.byUse.drop(s, t.useLinks)
+		t.byUse.add(s, t.useLinks)
 	}
 	r := t.byRank[at]
 	if r == 0 {
@@ -83,15 +82,9 @@ func (t *table) open(id string, at WorkerRank) claimID {
 	}
 	c = t.claims.take()
 	t.byPair[key] = c
-	se, ra := t.sessions.at(s), t.ranks.at(r)
-	*t.claims.at(c) = claim{session: s, rank: r, sessionNext: se.claims, rankNext: ra.claims}
-	if se.claims != 0 {
-		t.claims.at(se.claims).sessionPrev = c
-	}
-	if ra.claims != 0 {
-		t.claims.at(ra.claims).rankPrev = c
-	}
-	se.claims, ra.claims = c, c
+	*t.claims.at(c) = claim{session: s, rank: r}
+	t.sessions.at(s).claims.add(c, t.sessionLinks)
+	t.ranks.at(r).claims.add(c, t.rankLinks)
 	return c
 }
 
@@ -100,28 +93,14 @@ func (t *table) open(id string, at WorkerRank) claimID {
 func (t *table) close(c claimID) {
 	cl := t.claims.at(c)
 	se, ra := t.sessions.at(cl.session), t.ranks.at(cl.rank)
-	if cl.sessionPrev != 0 {
-		t.claims.at(cl.sessionPrev).sessionNext = cl.sessionNext
-	} else {
-		se.claims = cl.sessionNext
-	}
-	if cl.sessionNext != 0 {
-		t.claims.at(cl.sessionNext).sessionPrev = cl.sessionPrev
-	}
-	if cl.rankPrev != 0 {
-		t.claims.at(cl.rankPrev).rankNext = cl.rankNext
-	} else {
-		ra.claims = cl.rankNext
-	}
-	if cl.rankNext != 0 {
-		t.claims.at(cl.rankNext).rankPrev = cl.rankPrev
-	}
-	if se.claims == 0 {
-		t.unlink(cl.session)
+	se.claims.drop(c, t.sessionLinks)
+	ra.claims.drop(c, t.rankLinks)
+	if se.claims.first == 0 {
+		t.byUse.drop(cl.session, t.useLinks)
 		delete(t.byID, se.id)
 		t.sessions.give(cl.session)
 	}
-	if ra.claims == 0 {
+	if ra.claims.first == 0 {
 		delete(t.byRank, ra.at)
 		t.ranks.give(cl.rank)
 	}
@@ -129,29 +108,8 @@ func (t *table) close(c claimID) {
 	t.claims.give(c)
 }
 
-// append makes the session the most recently used.
-func (t *table) append(s sessionID) {
-	se := t.sessions.at(s)
-	se.older, se.newer = t.newest, 0
-	if t.newest != 0 {
-		t.sessions.at(t.newest).newer = s
-	} else {
-		t.oldest = s
-	}
-	t.newest = s
-}
+// Where the links of each list are.
 
-// unlink takes the session out of the order of use.
-func (t *table) unlink(s sessionID) {
-	se := t.sessions.at(s)
-	if se.older != 0 {
-		t.sessions.at(se.older).newer = se.newer
-	} else {
-		t.oldest = se.newer
-	}
-	if se.newer != 0 {
-		t.sessions.at(se.newer).older = se.older
-	} else {
-		t.newest = se.older
-	}
-}
+func (t *table) useLinks(s sessionID) *links[sessionID] { return &t.sessions.at(s).byUse }
+func (t *table) sessionLinks(c claimID) *links[claimID] { return &t.claims.at(c).ofSession }
+func (t *table) rankLinks(c claimID) *links[claimID]    { return &t.claims.at(c).ofRank }

@@ -10,6 +10,17 @@ import "time"
 // call that is refused, or that has nothing to say (no blocks, a session id over
 // MaxSessionBytes), is no write: it leaves everything as it was, recency and
 // reclamation included.
+//
+// Where the rules leave room, this is what holds:
+//
+//   - A write reclaims at its end, not at its beginning: a store under a block that is
+//     overdue, but that nobody has reclaimed yet, is accepted, and the block stays.
+//   - A phantom is part of the forest and of nobody's set. So lineages show it, as the
+//     root that it is, and no frontier ever stands on it, not even one that recedes.
+//   - A removal that names a phantom cuts below it: what is removed is a block, and
+//     nobody has what stands on a block that is gone, whether he had that block or not.
+//   - What a clear or a removal counts are frontiers as reads show them: after a graft has
+//     put one under another, not before.
 type Core struct {
 	forest
 	table
@@ -90,14 +101,14 @@ func (c *Core) Remove(now time.Duration, at WorkerRank, blocks []Hash) (hit int)
 	}
 	c.now = max(c.now, now)
 	if r := c.byRank[at]; r != 0 {
-		for id := c.ranks.at(r).claims; id != 0; {
-			next := c.claims.at(id).rankNext
+		for id := c.ranks.at(r).claims.first; id != 0; {
+			next := c.claims.at(id).ofRank.next
 			c.repair(id)
 			id = next
 		}
 		mark := c.cutAt(blocks)
-		for id := c.ranks.at(r).claims; id != 0; {
-			next := c.claims.at(id).rankNext
+		for id := c.ranks.at(r).claims.first; id != 0; {
+			next := c.claims.at(id).ofRank.next
 			hit += c.recede(id, mark)
 			id = next
 		}

@@ -44,7 +44,7 @@ func (c *Core) Dump() State {
 		s.Blocks = append(s.Blocks, b)
 	}
 	slices.SortFunc(s.Blocks, func(a, b BlockState) int { return cmp.Compare(a.Hash, b.Hash) })
-	for id := c.oldest; id != 0; id = c.sessions.at(id).newer {
+	for id := c.byUse.first; id != 0; id = c.sessions.at(id).byUse.next {
 		name := c.sessions.at(id).id
 		s.Sessions = append(s.Sessions, SessionState{name, c.Frontiers(name)})
 	}

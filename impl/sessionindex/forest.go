@@ -15,13 +15,12 @@ type node struct {
 	run       runID
 	pos       int32 // on its run: the parent's plus one, if that is on the same run
 	children  int32
-	frontiers int32  // claims that name it
-	newer     nodeID // with older, its neighbours in the idle list
-	older     nodeID
-	idle      bool // in the idle list
-	phantom   bool // known only as somebody's parent; such a node is a root
-	fresh     bool // entered by the event at hand, which is not yet accepted
-	inEvent   bool // named by the event at hand
+	frontiers int32         // claims that name it
+	among     links[nodeID] // in the idle list
+	idle      bool          // in the idle list
+	phantom   bool          // known only as somebody's parent; such a node is a root
+	fresh     bool          // entered by the event at hand, which is not yet accepted
+	inEvent   bool          // named by the event at hand
 }
 
 // run is a chain of blocks without a gap. A climb to the root goes from run to run,
@@ -42,12 +41,11 @@ type forest struct {
 	nodes  slots[nodeID, node]
 	runs   slots[runID, run]
 	byHash map[Hash]nodeID
-	// firstIdle and lastIdle are the ends of the list of idle nodes, by idle time.
-	firstIdle, lastIdle nodeID
-	now                 time.Duration // the latest time seen by a write
-	grafts              uint64        // how often a root got a parent
-	stamp               uint64        // the latest climb or removal
-	steps               uint64        // nodes, runs, frontiers and claims visited
+	idle   list[nodeID]  // nodes without frontier and child, those idle for longest first
+	now    time.Duration // the latest time seen by a write
+	grafts uint64        // how often a root got a parent
+	stamp  uint64        // the latest climb or removal
+	steps  uint64        // nodes, runs, frontiers and claims visited
 }
 
 // enter returns the node of the hash; where there is none, it makes one that belongs

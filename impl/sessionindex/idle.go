@@ -5,38 +5,24 @@ import "time"
 // sleep puts a node that is no frontier and has no child at the end of the idle list.
 func (f *forest) sleep(nd *node, n nodeID) {
 	nd.idle, nd.idleSince = true, f.now
-	nd.older, nd.newer = f.lastIdle, 0
-	if f.lastIdle != 0 {
-		f.nodes.at(f.lastIdle).newer = n
-	} else {
-		f.firstIdle = n
-	}
-	f.lastIdle = n
+	f.idle.add(n, f.idleLinks)
 }
 
 // wake takes a node out of the idle list, if it is in it.
 func (f *forest) wake(nd *node, n nodeID) {
-	if !nd.idle {
-		return
+	if nd.idle {
+		nd.idle = false
+		f.idle.drop(n, f.idleLinks)
 	}
-	if nd.older != 0 {
-		f.nodes.at(nd.older).newer = nd.newer
-	} else {
-		f.firstIdle = nd.newer
-	}
-	if nd.newer != 0 {
-		f.nodes.at(nd.newer).older = nd.older
-	} else {
-		f.lastIdle = nd.older
-	}
-	nd.idle, nd.older, nd.newer = false, 0, 0
 }
+
+func (f *forest) idleLinks(n nodeID) *links[nodeID] { return &f.nodes.at(n).among }
 
 // reclaim forgets the nodes that have been idle for the retention time, and the
 // ancestors that this leaves without references.
 func (f *forest) reclaim(retention time.Duration) {
-	for f.firstIdle != 0 && f.now-f.nodes.at(f.firstIdle).idleSince >= retention {
-		n := f.firstIdle
+	for f.idle.first != 0 && f.now-f.nodes.at(f.idle.first).idleSince >= retention {
+		n := f.idle.first
 		f.wake(f.nodes.at(n), n)
 		for n != 0 {
 			n = f.forget(n)

@@ -17,7 +17,10 @@ import (
 // ends with the others, or judged after and found too late.
 //
 // Reads take the core's lock, too: they may tidy what a graft has left, and are so short
-// that a lock for many readers costs more than it saves (BenchmarkReadsBesideWrites).
+// that a lock for many readers gained nothing (BenchmarkReadsBesideWrites, two cores).
+//
+// Index has no goroutine and no queue: who applies a ticket waits for it. Intake is for
+// those who must not wait, Sequencer for those who tell a physical index as well.
 type Index struct {
 	clock    Clock
 	origin   time.Time
@@ -107,17 +110,26 @@ func (x *Index) Remove(ctx context.Context, at WorkerRank, blocks []Hash) (hit i
 // Clear implements Indexer.
 func (x *Index) Clear(ctx context.Context, at WorkerRank) (dropped int, err error) {
 	x.mu.Lock()
-	x.life.clear(at)
-	dropped = x.core.ClearRank(x.now(), at)
+	dropped = x.clear(at, x.life.evict(at))
 	x.mu.Unlock()
+	return dropped, x.clearLowerTiers(ctx, at)
+}
+
+// clear ends the claims on a rank, as of a version; the core's lock is held.
+func (x *Index) clear(at WorkerRank, version uint64) (dropped int) {
+	x.life.clear(at, version)
+	return x.core.ClearRank(x.now(), at)
+}
+
+func (x *Index) clearLowerTiers(ctx context.Context, at WorkerRank) error {
 	if x.physical == nil {
-		return dropped, nil
+		return nil
 	}
 	rank := at.Rank
 	if err := x.physical.ClearLowerTiers(ctx, Member{at.Worker, &rank}); err != nil {
-		return dropped, fmt.Errorf("the lower tiers of worker %v, whose claims have ended: %w", at, err)
+		return fmt.Errorf("the lower tiers of worker %v, whose claims have ended: %w", at, err)
 	}
-	return dropped, nil
+	return nil
 }
 
 // BeginRemoval implements Indexer. The claims end at once, under the lock under which

@@ -116,23 +116,24 @@ func (l *life) judge(s *stay, stamp uint64, isMatch bool) (v verdict, version ui
 	return fresh, l.version
 }
 
-// evict notes that the rank loses blocks.
-func (l *life) evict(at WorkerRank) {
+// evict notes that the rank loses blocks, and returns the version at which it did.
+func (l *life) evict(at WorkerRank) (version uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.version++
 	if s := l.stays[at]; s != nil { // else no ticket has been admitted that could be applied
 		s.evicted = l.version
 	}
+	return l.version
 }
 
-// clear notes that all claims on the rank end.
-func (l *life) clear(at WorkerRank) {
+// clear notes that all claims on the rank have ended, those that were admitted after the
+// given version excepted.
+func (l *life) clear(at WorkerRank, version uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.version++
 	if s := l.stays[at]; s != nil {
-		s.cleared, s.evicted = l.version, l.version
+		s.cleared = max(s.cleared, version)
 	}
 }
 

@@ -22,7 +22,7 @@ func lineages(t *testing.T, c *Core, session string, at WorkerRank, want ...[]Ha
 	}
 }
 
-func equal[T comparable](t *testing.T, what string, got, want T) {
+func equal[T comparable](t testing.TB, what string, got, want T) {
 	t.Helper()
 	if got != want {
 		t.Errorf("%s: %v, want %v", what, got, want)
@@ -65,6 +65,20 @@ func TestLife(t *testing.T) {
 			match(c, "t", w1, 1)
 			equal(t, "hit again", c.Remove(0, w0, []Hash{2}), 1)
 			frontiers(t, c, "s", Frontier{w0, 1})
+		},
+		"a phantom that is removed cuts what is below it": func(t *testing.T, c *Core) {
+			match(c, "s", w0, 2)
+			store(t, c, "s", w0, Under(1), 2)
+			store(t, c, "s", w0, Under(2), 3)
+			equal(t, "hit", c.Remove(0, w0, []Hash{1}), 1)
+			frontiers(t, c, "s")
+			equal(t, "blocks", c.Counts().Blocks, 3)
+		},
+		"a clear counts frontiers as reads show them": func(t *testing.T, c *Core) {
+			store(t, c, "s", w0, Parent{}, 1, 2)
+			store(t, c, "s", w0, Parent{}, 7, 8)
+			store(t, c, "t", v0, Under(2), 7)
+			equal(t, "dropped", c.ClearRank(0, w0), 1)
 		},
 		"a graft by somebody else leaves no frontier above another": func(t *testing.T, c *Core) {
 			store(t, c, "s", w0, Parent{}, 1, 2, 3)

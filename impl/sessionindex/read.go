@@ -22,7 +22,7 @@ func (c *Core) Frontiers(session string) (frontiers []Frontier) {
 	if s == 0 {
 		return nil
 	}
-	for id := c.sessions.at(s).claims; id != 0; id = c.claims.at(id).sessionNext {
+	for id := c.sessions.at(s).claims.first; id != 0; id = c.claims.at(id).ofSession.next {
 		c.repair(id)
 		cl := c.claims.at(id)
 		for _, n := range cl.frontiers {

@@ -48,17 +48,13 @@ func (x *Index) settle(r *removal, done bool) {
 	}
 }
 
-// resume takes over what unfinished removals of the member have dropped; the lock is
-// held.
+// resume goes on with an unfinished removal of the member, and returns what that had
+// dropped; a worker's removal finishes its ranks', too. The lock is held.
 func (x *Index) resume(m Member) (dropped int) {
 	ranks := x.unfinished[m.Worker]
-	for key, n := range ranks {
-		if m.Rank == nil || key == m.key() {
-			dropped += n
-			delete(ranks, key)
-		}
-	}
-	if len(ranks) == 0 {
+	dropped = ranks[m.key()]
+	delete(ranks, m.key())
+	if len(ranks) == 0 || m.Rank == nil {
 		delete(x.unfinished, m.Worker)
 	}
 	return dropped

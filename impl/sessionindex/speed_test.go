@@ -87,4 +87,19 @@ func TestABlockCostsLittleMoreThanAMapEntry(t *testing.T) {
 			}
 		}, insert(map[Hash]nodeID{})
 	})
+	compare("an append of one new block through the index", 20, func() (ours, control side) {
+		r := newRig(t, Config{})
+		r.register(whole("w"), "first")
+		ctx := t.Context()
+		var parent Parent
+		return func(keys []Hash, _ int) {
+			for i := range keys {
+				e := Store{Session: "s", At: w0, Incarnation: "first", Parent: parent, Blocks: keys[i : i+1]}
+				if _, err := r.AdmitStore(e).Apply(ctx); err != nil {
+					t.Fatal(err)
+				}
+				parent = Under(keys[i])
+			}
+		}, insert(map[Hash]nodeID{})
+	})
 }
