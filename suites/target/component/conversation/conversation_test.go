@@ -71,6 +71,13 @@ func TestNeedsFollowFromWhatIsAsked(t *testing.T) {
 		`"op":"acquire","args":{"instance":"i","model":"m","session":"s","tenant":"t","phase":"prefill"}`:                  "[phases tenant]",
 		`"op":"acquire","args":{"instance":"i","model":"m","session":"s","phase":"decode","pin":{"worker":"w"}}`:           "[]",
 		`"op":"acquire","args":{"instance":"i","model":"m","session":"s","pin":{"rank":0}}`:                                "[ranks]",
+		`"op":"dump","args":{"instance":"i"}`:                                                                              "[dump]",
+		`"op":"remove.await","args":{"token":"t"}`:                                                                         "[admission]",
+		`"op":"flush","args":{"instance":"i"}`:                                                                             "[barrier]",
+		`"op":"worker.remove","args":{"instance":"i","worker":"w"}`:                                                        "[lifecycle]",
+		`"op":"physical.set","args":{"instance":"i","worker":"w","rank":0,"blocks":[]}`:                                    "[physical]",
+		`"op":"store","args":{"instance":"i","session":"s","worker":"w","rank":0,"blocks":[]}`:                             "[]",
+		`"op":"store","args":{"instance":"i","session":"s","worker":"w","rank":0,"blocks":[],"incarnation":"a"}`:           "[lifecycle]",
 		`"op":"batch","args":{"ops":[{"op":"commit","args":{"lease":0,"target":{"worker":"w","rank":0}}},{"op":"other"}]}`: "[batch ranks]",
 	} {
 		v, err := Parse("x", []byte(`{"id":1,`+args+`}`))
@@ -210,5 +217,68 @@ func TestWhatIsNotClaimedIsDeclined(t *testing.T) {
 	}
 	if err := v.Play(t.Context(), scripted(t, `"count"`, `{"id":1,"ok":{"sessions":0,"leases":0}}`+"\n", `{"id":ASKED,"ok":{"parked":[]}}`+"\n")); err != nil {
 		t.Errorf("Play = %v", err)
+	}
+}
+
+func TestAConversationWithAnotherComponentIsDeclined(t *testing.T) {
+	v, err := Parse("x", []byte(`{"id":1,"op":"new","args":{"component":"y","config":{}}}`+"\n"+`{"id":1,"ok":{"instance":"$i"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d *DeclinedError
+	if err := v.Play(t.Context(), scripted(t, "")); !errors.As(err, &d) || d.Component != "y" || !strings.Contains(err.Error(), "no component y") {
+		t.Errorf("Play = %v", err)
+	}
+}
+
+const (
+	askIndex  = `{"id":1,"op":"new","args":{"component":"x","config":{}}}` + "\n" + `{"id":1,"ok":{"instance":"$i"}}` + "\n"
+	askStore  = `{"id":2,"op":"store","args":{"instance":"$i","session":"s","worker":"w","rank":0,"blocks":["00000000000000aa"]}}` + "\n"
+	askReach  = `{"id":3,"op":"frontiers","args":{"instance":"$i","session":"s"}}` + "\n"
+	askSize   = `{"id":4,"op":"size","args":{"instance":"$i"}}` + "\n"
+	madeIndex = `{"id":1,"ok":{"instance":"i"}}` + "\n"
+)
+
+func TestAnErrorsBlockIsCompared(t *testing.T) {
+	refusal := `{"id":2,"error":{"kind":"cyclic_parent","message":"m","block":"00000000000000aa"}}` + "\n"
+	v, err := Parse("x", []byte(askIndex+askStore+refusal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := `{"id":ASKED,"ok":{"parked":[]}}` + "\n"
+	if err := v.Play(t.Context(), scripted(t, "", madeIndex, refusal, end)); err != nil {
+		t.Error(err)
+	}
+	var d *Difference
+	if err := v.Play(t.Context(), scripted(t, "", madeIndex, strings.Replace(refusal, "aa", "ab", 1), end)); !errors.As(err, &d) || !strings.Contains(err.Error(), "/error/block") {
+		t.Errorf("Play = %v", err)
+	}
+}
+
+func TestWorkersAreRegisteredWhereTheConversationDoesNotCare(t *testing.T) {
+	stored, sized := `{"id":2,"ok":{"changed":true}}`+"\n", `{"id":4,"ok":{"blocks":1,"sessions":1}}`+"\n"
+	reach := `{"id":3,"ok":{"frontiers":[{"worker":"w","rank":0,"block":"00000000000000aa"},{"worker":"v","rank":0,"block":"00000000000000aa"}]}}` + "\n"
+	v, err := Parse("x", []byte(askIndex+askStore+stored+askReach+reach+askSize+sized))
+	if err != nil {
+		t.Fatal(err)
+	}
+	otherOrder := `{"id":3,"ok":{"frontiers":[{"worker":"v","rank":0,"block":"00000000000000aa"},{"worker":"w","rank":0,"block":"00000000000000aa"}]}}` + "\n"
+	counted := strings.Replace(sized, "}}", `,"discarded":0}}`, 1)
+	end := `{"id":ASKED,"ok":{"parked":[]}}` + "\n"
+	c := scripted(t, `"lifecycle"`, madeIndex, `{"id":"register 1","ok":{}}`+"\n", stored, otherOrder, counted, end)
+	if err := v.Play(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	var told string
+	for _, l := range c.Transcript(0) {
+		if l.Sent {
+			told += l.Text + "\n"
+		}
+	}
+	if strings.Count(told, `"op":"register"`) != 1 || !strings.Contains(told, `"incarnation":"usual"`) {
+		t.Errorf("it was told:\n%s", told)
+	}
+	if err := v.Play(t.Context(), scripted(t, "", madeIndex, stored, reach, sized, end)); err != nil {
+		t.Errorf("without lifecycle: %v", err)
 	}
 }

@@ -240,7 +240,7 @@ func (p *player) compare(at string, want, got any) string {
 		}
 		for _, name := range slices.Sorted(maps.Keys(g)) {
 			_, number := g[name].(json.Number)
-			counted := name == "discarded" && number                           // a size tells it or not, as the adapter claims
+			counted := number && (name == "discarded" || name == "steps")      // there or not, as the adapter claims
 			if _, ok := w[name]; !ok && path.Base(at) != "error" && !counted { // an error may hold more
 				return fmt.Sprintf("%s/%s should not be there", at, name)
 			}
