@@ -120,7 +120,11 @@ func (a *app) checking(ctx context.Context, files, command []string) error {
 			return nil
 		case errors.As(err, &no):
 			declined++
-			fmt.Fprintf(a.out, "declined  %s (no claim %s)\n", v.Name, no.Claim)
+			lacks := "claim " + string(no.Claim)
+			if no.Component != "" {
+				lacks = "component " + no.Component
+			}
+			fmt.Fprintf(a.out, "declined  %s (no %s)\n", v.Name, lacks)
 		case err != nil:
 			failed++
 			fmt.Fprintf(a.out, "fail      %s\n  %s\n", v.Name, strings.ReplaceAll(err.Error(), "\n", "\n  "))

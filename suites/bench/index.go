@@ -18,7 +18,7 @@ const SessionIndexClaim = "component.sessionindex"
 // Indexed is a case on a session index: one conversation, exact, on the component's
 // injected clock.
 func Indexed(id, stimulus, requirement string, s *lineage.Script) Case {
-	return Case{ID: id, Stimulus: stimulus, Requirement: requirement, Claims: []string{SessionIndexClaim}, Talk: indexed{s}, Judge: judge.Indexes(s)}
+	return Case{ID: id, Stimulus: stimulus, Requirement: requirement, Talk: indexed{s}, Judge: judge.Indexes(s)}
 }
 
 // indexed is a talk with a session index by a script.

@@ -52,14 +52,14 @@ func (v *Conversation) Play(ctx context.Context, c *component.Client) error {
 		if err != nil {
 			return err
 		}
-		for _, claim := range v.Needs() {
-			if !h.Has(claim) {
-				return &DeclinedError{Claim: claim}
-			}
-		}
 		for _, name := range v.Components() {
 			if !slices.Contains(h.Components, name) {
 				return &DeclinedError{Component: name}
+			}
+		}
+		for _, claim := range v.Needs() {
+			if !h.Has(claim) {
+				return &DeclinedError{Claim: claim}
 			}
 		}
 		p.enlists = h.Has(component.ClaimLifecycle) && !slices.Contains(v.Needs(), component.ClaimLifecycle)
