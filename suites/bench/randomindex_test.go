@@ -3,6 +3,7 @@ package bench_test
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/routeproof/routeproof/suites"
 	"github.com/routeproof/routeproof/suites/bench"
 	"github.com/routeproof/routeproof/suites/history"
+	"github.com/routeproof/routeproof/suites/internal/require"
 	"github.com/routeproof/routeproof/suites/judge"
 	"github.com/routeproof/routeproof/suites/report"
 	"github.com/routeproof/routeproof/suites/sessionindex"
@@ -26,8 +28,22 @@ func randomIndex(conversations int) bench.Case {
 }
 
 func TestTheReferencesIndexAnswersAsTheModelSays(t *testing.T) {
+	indexAnswers(t, target.Reference([]string{bench.SessionIndexClaim}))
+}
+
+func TestThePythonIndexAnswersAsTheModelSays(t *testing.T) {
+	python := require.Require(t, "python3")
+	file, err := filepath.Abs("../../fixtures/adapters/python/sessionindex.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	indexAnswers(t, library(t, python, file))
+}
+
+// indexAnswers holds conversations, each hundred of them with an adapter of its own.
+func indexAnswers(t *testing.T, m *target.Manifest) {
+	t.Helper()
 	began, done, conversations := time.Now(), 0, asked(t, "ROUTEPROOF_RANDOM", 30)
-	m := target.Reference([]string{bench.SessionIndexClaim})
 	for seed := uint64(1); done < conversations; seed++ {
 		n := min(100, conversations-done)
 		pool := bench.NewPool(bench.Env{Manifest: m})

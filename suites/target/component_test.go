@@ -75,9 +75,15 @@ func TestTheReferenceIsServedInsideABubble(t *testing.T) {
 	})
 }
 
-func TestThePythonAdapterAnswersTheGoldenConversations(t *testing.T) {
+func TestThePythonAdaptersAnswerTheGoldenConversations(t *testing.T) {
 	python := require.Require(t, "python3")
-	file, err := filepath.Abs("../../fixtures/adapters/python/affinity.py")
+	for _, name := range []string{"affinity", "sessionindex"} {
+		t.Run(name, func(t *testing.T) { pythonAnswers(t, python, name) })
+	}
+}
+
+func pythonAnswers(t *testing.T, python, name string) {
+	file, err := filepath.Abs("../../fixtures/adapters/python/" + name + ".py")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,9 +99,19 @@ func TestThePythonAdapterAnswersTheGoldenConversations(t *testing.T) {
 	})
 }
 
-// The page shows a conversation; it must be a true one, to the letter.
-func TestTheConversationOfThePageIsWhatTheReferenceAnswers(t *testing.T) {
-	page, err := os.ReadFile("component.md")
+// The pages show a conversation each; it must be a true one, to the letter.
+func TestTheConversationsOfThePagesAreWhatTheReferenceAnswers(t *testing.T) {
+	for page, part := range map[string][2]string{
+		"component.md":    {`"bound":false`, `"bound":true,"target":{"worker":"w1"}`},
+		"sessionindex.md": {`"hit":1`, `"hit":2`},
+	} {
+		t.Run(page, func(t *testing.T) { shown(t, page, part[0], part[1]) })
+	}
+}
+
+// shown plays the conversation of a page, and once more with a mistake in it.
+func shown(t *testing.T, file, right, mistaken string) {
+	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,14 +119,14 @@ func TestTheConversationOfThePageIsWhatTheReferenceAnswers(t *testing.T) {
 	if len(blocks) != 1 {
 		t.Fatalf("%d conversations in the page", len(blocks))
 	}
-	v, err := conversation.Parse("component.md", blocks[0][1])
+	v, err := conversation.Parse(file, blocks[0][1])
 	if err != nil {
 		t.Fatal(err)
 	}
 	played(t, v, ReferenceComponent(ComponentOptions{}))
 	// A mistake in it would be seen.
-	wrong := strings.Replace(string(blocks[0][1]), `"bound":false`, `"bound":true,"target":{"worker":"w1"}`, 1)
-	if v, err = conversation.Parse("component.md", []byte(wrong)); err != nil {
+	wrong := strings.Replace(string(blocks[0][1]), right, mistaken, 1)
+	if v, err = conversation.Parse(file, []byte(wrong)); err != nil {
 		t.Fatal(err)
 	}
 	c := ReferenceComponent(ComponentOptions{})
