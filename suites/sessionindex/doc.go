@@ -18,11 +18,11 @@ var (
 	w2  = script.On("w2", 0)
 )
 
-// Blocks. In most cases a is above b above c, s above t, and x, y and z come later.
+// Blocks. In most cases a is above b above c, s above t, and x and y come later.
 var (
 	a, b, c, d = lineage.B(0xa), lineage.B(0xb), lineage.B(0xc), lineage.B(0xd)
 	r, s, t    = lineage.B(0x1a), lineage.B(0x2a), lineage.B(0x2b)
-	x, y, z    = lineage.B(0x3a), lineage.B(1<<64 - 1), lineage.B(0x3c)
+	x, y       = lineage.B(0x3a), lineage.B(1<<64 - 1)
 	unknown    = lineage.B(1 << 63)
 )
 
