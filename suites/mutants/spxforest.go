@@ -29,7 +29,7 @@ func (Catalogue) SPXCycles() Mutant {
 			}
 			return err
 		}
-	}, "SPX-002/v20", "SPX-002/v22", "SPX-002/v25", "SPX-002/v27", "SPX-028/random")
+	}, "SPX-002/v20", "SPX-002/v22", "SPX-002/v25", "SPX-002/v27")
 }
 
 // SPXRepeats takes what comes twice.

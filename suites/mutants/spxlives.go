@@ -53,7 +53,7 @@ func (Catalogue) SPXLawless() Mutant {
 func (Catalogue) SPXStampedLate() Mutant {
 	return indexed("spx/stamped-late", "an event is as new as the moment at which it is applied", func(x sessionindex.Indexer) sessionindex.Indexer {
 		return late(x, func(_ rank, incarnation string) string { return incarnation })
-	}, "SPX-023/twice", "SPX-025/back", "SPX-025/version", "SPX-027/clear", "SPX-028/random")
+	}, "SPX-023/twice", "SPX-025/back", "SPX-025/version", "SPX-027/clear")
 }
 
 // following makes an index whose events come under what is open when they are applied.

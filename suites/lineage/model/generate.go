@@ -134,6 +134,12 @@ func (g *Generator) life(m *Model) *lineage.Step {
 		return st
 	case n < 28 && g.can("admission") && len(m.tickets) > 0:
 		name := pick(g.rnd, slices.Sorted(maps.Keys(m.tickets))...)
+		if on := m.tickets[name].step.At; g.rnd.IntN(6) == 0 { // what it was taken in before
+			if g.rnd.IntN(2) == 0 {
+				return &lineage.Step{Op: lineage.Clear, At: on}
+			}
+			return &lineage.Step{Op: lineage.Remove, At: on, Blocks: g.some()}
+		}
 		return &lineage.Step{Op: applies[m.tickets[name].step.Op], Ref: name}
 	case n < 30 && g.can("admission"):
 		st := g.member(lineage.RemoveBegin, who)
@@ -188,6 +194,14 @@ func (g *Generator) event(m *Model, op string) *lineage.Step {
 		return st
 	}
 	b := 1 + g.rnd.IntN(len(g.tree)-1)
+	if g.rnd.IntN(16) == 0 { // a root below what is below it
+		st.Parent = lineage.B(uint64(b))
+		for b > 0 {
+			st.Blocks = []string{lineage.B(uint64(b))}
+			b = g.tree[b]
+		}
+		return st
+	}
 	for range 1 + g.rnd.IntN(4) {
 		if b > 0 {
 			st.Blocks = append([]string{lineage.B(uint64(b))}, st.Blocks...)
