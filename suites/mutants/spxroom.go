@@ -234,15 +234,38 @@ func (Catalogue) SPXGhosts() Mutant {
 // SPXAliases confuses places.
 func (Catalogue) SPXAliases() Mutant {
 	return broken("spx/aliases", "a question about a block that was forgotten finds whichever took its place", func(r *rules) {
-		forgotten := blocks{}
-		r.forget = func(n *naive, b hash, held blocks) {
-			for _, above := range n.path(b) {
-				forgotten[above] = true
+		place, there := map[hash]int{}, map[int]hash{} // of all that ever were; of those that are
+		settle := func(n *naive, chain ...hash) {
+			for at, b := range there {
+				if !n.knows(b) {
+					delete(there, at)
+				}
 			}
-			n.unwind(b, held)
+			for _, b := range chain {
+				at, had := place[b]
+				for had = had && there[at] == b; !had; at++ {
+					if _, taken := there[at]; !taken {
+						place[b], there[at], had = at, b, true
+					}
+				}
+			}
 		}
-		r.anchor = func(n *naive, _ string, b hash) bool { return n.knows(b) || forgotten[b] }
-	}, "SPX-017/edge", "SPX-017/places", "SPX-017/unwinds")
+		r.plant = func(n *naive, p sessionindex.Parent, chain []hash) {
+			settle(n)
+			n.grow(p, chain)
+			settle(n, chain...)
+		}
+		asked := hash(0)
+		r.anchor = func(n *naive, _ string, b hash) bool {
+			settle(n)
+			asked = b
+			if at, was := place[b]; was && !n.knows(b) {
+				asked = there[at]
+			}
+			return n.knows(asked)
+		}
+		r.anchored = func(path []hash, _ hash) ([]hash, bool) { return cut(path, asked) }
+	}, "SPX-017/places")
 }
 
 // SPXEmptyPlaces keeps places.

@@ -157,6 +157,11 @@ func (Cases) SPX017Places() bench.Case {
 		block := func(i uint64) string { return lineage.B(first + i) }
 		sc.Store("S", w1, block(0), block(1), block(2), block(3)).Is(changed)
 		sc.Under("S", w1, block(1), block(4)).Is(changed)
+		if round > 0 {
+			former := lineage.B(first - 0x100 + 1)
+			sc.LineagesFrom("S", w1, former).Is(unknownAnchor(former))
+			sc.Under("S", w1, former, x).Is(unknownParent(former))
+		}
 		sc.Frontiers("S").Is(reaches(at(w1, block(3)), at(w1, block(4))))
 		sc.Lineages("S", w1).Is(chains(chain(block(0), block(1), block(2), block(3)), chain(block(0), block(1), block(4))))
 		sc.Clear(w1).Is(counts(2))
