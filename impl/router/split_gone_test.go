@@ -116,29 +116,18 @@ func TestFirstTurnsTogetherShareBothWorkers(t *testing.T) {
 
 func TestTwoPhasesWhileWorkersFailComeAndGo(t *testing.T) {
 	f := newFloor(t, Config{HeaderTimeout: 2 * time.Second}, []int{0, 2, 2}, []int{2, 0, 2}, one(1))
-	stop := make(chan struct{})
-	var wg sync.WaitGroup
-	for i := range 6 {
-		wg.Go(func() {
-			for n := 0; ; n++ {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				ctx, cancel := context.WithCancel(t.Context())
-				if n%5 == 4 {
-					time.AfterFunc(time.Duration(n%7)*time.Millisecond/2, cancel)
-				}
-				headers := [...][]string{nil, {prefillPin, "p0"}, {workerPin, "d1"}, nil}[n%4]
-				p, err := f.try(f.headed(ctx, [...]string{"", fmt.Sprint("s", i), fmt.Sprint("t", n%5)}[n%3], headers...))
-				cancel()
-				if err == nil && p.status != 200 && p.status != 400 && p.status != 502 {
-					t.Errorf("got %d %s", p.status, p.body)
-				}
-			}
-		})
-	}
+	stop := untilStopped(6, func(i, n int) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		if n%5 == 4 {
+			time.AfterFunc(time.Duration(n%7)*time.Millisecond/2, cancel)
+		}
+		headers := [...][]string{nil, {prefillPin, "p0"}, {workerPin, "d1"}, nil}[n%4]
+		p, err := f.try(f.headed(ctx, [...]string{"", fmt.Sprint("s", i), fmt.Sprint("t", n%5)}[n%3], headers...))
+		if err == nil && p.status != 200 && p.status != 400 && p.status != 502 {
+			t.Errorf("got %d %s", p.status, p.body)
+		}
+	})
 	for n := range 40 {
 		before := f.hits("")
 		for _, out := range [][]string{{"p0"}, {"d1"}, {"p0", "p1", "p2"}, {"d0", "d1", "d2"}, {}} {
@@ -151,8 +140,7 @@ func TestTwoPhasesWhileWorkersFailComeAndGo(t *testing.T) {
 			f.workers[id].set(f.good(id))
 		}
 	}
-	close(stop)
-	wg.Wait()
+	stop()
 	f.idle()
 	f.bound()
 }
