@@ -83,7 +83,10 @@ func (f *floor) good(id string) http.HandlerFunc {
 }
 
 func (f *floor) read(id string, r *http.Request) (raw []byte, body map[string]json.RawMessage, params map[string]any) {
-	raw, _ = io.ReadAll(r.Body)
+	raw, err := io.ReadAll(r.Body)
+	if err != nil { // the client left before it had come whole
+		panic(http.ErrAbortHandler)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.bodies[id], f.headers[id] = string(raw), r.Header
