@@ -197,11 +197,7 @@ type counted struct {
 }
 
 func (s *server) count(args json.RawMessage) (action, error) {
-	a, err := decode[named](args)
-	if err != nil {
-		return nil, err
-	}
-	i, err := s.instance(a.Instance)
+	i, err := s.instanceOf(args)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func step(i int, st *script.Step, turn script.Turn) *Violation {
 	for _, w := range st.Wants {
 		named[w.Name] = true
 		a, ok := answered[w.Name]
-		who := subject(st, w.Name)
+		who := st.Subject(w.Name)
 		switch {
 		case len(w.AnyOf) == 0 && ok:
 			return bad(who+" to wait", who+" was answered: "+said(a))
@@ -67,9 +67,9 @@ func step(i int, st *script.Step, turn script.Turn) *Violation {
 			return bad(who+" to wait", who+" neither waits nor was answered")
 		case len(w.AnyOf) == 0:
 		case !ok:
-			return bad(who+" "+anyOf(w.AnyOf), who+" was not answered")
+			return bad(who+" "+script.AnyOf(w.AnyOf), who+" was not answered")
 		case !slices.ContainsFunc(w.AnyOf, func(o script.Outcome) bool { return o.Meets(a.Outcome) }):
-			return bad(who+" "+anyOf(w.AnyOf), who+" was answered: "+said(a))
+			return bad(who+" "+script.AnyOf(w.AnyOf), who+" was answered: "+said(a))
 		}
 	}
 	if p := st.Passes; p != nil {
@@ -93,22 +93,6 @@ func step(i int, st *script.Step, turn script.Turn) *Violation {
 		}
 	}
 	return nil
-}
-
-// subject names an operation in a sentence about a step.
-func subject(st *script.Step, name string) string {
-	if name == st.Name && st.Op != script.Acquire {
-		return "it"
-	}
-	return name
-}
-
-func anyOf(all []script.Outcome) string {
-	words := make([]string, len(all))
-	for i, o := range all {
-		words[i] = o.String()
-	}
-	return strings.Join(words, ", or ")
 }
 
 func said(a script.Answer) string {

@@ -67,30 +67,3 @@ func askedOther(sent []byte, a *ledger.Attempt) string {
 	}
 	return jsonDiff(w, b)
 }
-
-// SameClass requires every request of the phases to have been dispatched once, and its
-// client to have got a status of the class that the worker answered with: 4xx or 5xx. Where
-// one succeeded, the case has not seen what it is about.
-func SameClass(phases ...string) Judge {
-	return func(h *history.History) Finding {
-		var g group
-		at := attempts(h)
-		rs := In(h, phases...)
-		refused := 0
-		for _, r := range rs {
-			as := at[r.Key]
-			if len(as) == 0 || len(as) > sends(r) {
-				g.add(fmt.Sprintf("one dispatch (%s)", phaseName(r)), fmt.Sprintf("%d dispatches", len(as)), r.Key)
-				continue
-			}
-			status := last(as).Status
-			if status >= 400 {
-				refused++
-			}
-			if r.End != history.Complete || r.Status/100 != status/100 {
-				g.add(fmt.Sprintf("a status of the worker's class, %dxx (%s)", status/100, phaseName(r)), outcome(r), r.Key)
-			}
-		}
-		return g.orDoubt(len(rs) > 0 && refused == len(rs), "of %d requests of %v only %d were refused by a worker", len(rs), phases, refused)
-	}
-}

@@ -63,6 +63,14 @@ func leasingSo(f func(inner affinity.Coordinator, a affinity.Ask, l affinity.Lea
 	})
 }
 
+// leasingWith is leasingSo for a fault that remembers something: state is each table's own.
+func leasingWith[State any](f func(state *State, a affinity.Ask, l affinity.Lease, h *held)) making {
+	return func(cfg affinity.Config, clock affinity.Clock) (affinity.Coordinator, error) {
+		var state State
+		return leasingSo(func(_ affinity.Coordinator, a affinity.Ask, l affinity.Lease, h *held) { f(&state, a, l, h) })(cfg, clock)
+	}
+}
+
 // naming makes a table that knows sessions by other names.
 func naming(f func(affinity.Key) affinity.Key) making {
 	return wrapped(func(inner affinity.Coordinator) affinity.Coordinator { return renames{inner, f} })

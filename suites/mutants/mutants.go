@@ -5,6 +5,7 @@
 package mutants
 
 import (
+	"io"
 	"net/http"
 	"sync"
 
@@ -69,6 +70,17 @@ func (f sessions) Session(r *http.Request) string { return f(r) }
 type sends func(*http.Request) (*http.Response, error)
 
 func (f sends) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// reading reads each request's body before f sends it on.
+func reading(f func(r *http.Request, raw []byte) (*http.Response, error)) sends {
+	return func(r *http.Request) (*http.Response, error) {
+		raw, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		return f(r, raw)
+	}
+}
 
 // relays is a relay made of a function.
 type relays func(http.ResponseWriter, *http.Response) error

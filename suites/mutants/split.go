@@ -90,17 +90,7 @@ func (Catalogue) PDSRetriesErrors() Mutant {
 // PDSErrors502 blames itself.
 func (Catalogue) PDSErrors502() Mutant {
 	return Mutant{ID: "pds/errors-become-502", Fault: "any error of a prefill worker is a 502 to the client", KilledBy: []string{"PDS-004/prefill-error"},
-		New: with(func(_ *router.Config, p *router.Parts) {
-			send := p.Transport
-			p.Transport = sends(func(r *http.Request) (*http.Response, error) {
-				prefill := asksPrefill(r)
-				resp, err := send.RoundTrip(r)
-				if err == nil && prefill && resp.StatusCode >= 400 {
-					resp.StatusCode = http.StatusBadGateway
-				}
-				return resp, err
-			})
-		})}
+		New: onPrefillError(func(resp *http.Response) { resp.StatusCode = http.StatusBadGateway })}
 }
 
 // PDSPinUnknown takes a prefill pin that it cannot follow for none.

@@ -119,7 +119,7 @@ func expected(st *script.Step, ways []Way) string {
 	for _, w := range ways {
 		var parts []string
 		for _, x := range w.Wants {
-			parts = append(parts, subject(st, x.Name)+" "+anyOf(x.AnyOf))
+			parts = append(parts, st.Subject(x.Name)+" "+script.AnyOf(x.AnyOf))
 		}
 		if slices.Contains(w.Waiting, st.Name) {
 			parts = append(parts, st.Name+" to wait")
@@ -137,7 +137,7 @@ func expected(st *script.Step, ways []Way) string {
 func observed(st *script.Step, turn script.Turn) string {
 	var parts []string
 	for _, a := range turn.Answers {
-		s := subject(st, a.Name) + " was answered: " + a.Outcome.String()
+		s := st.Subject(a.Name) + " was answered: " + a.Outcome.String()
 		if a.Text != "" {
 			s += fmt.Sprintf(" (%.160s)", a.Text)
 		}
@@ -147,19 +147,4 @@ func observed(st *script.Step, turn script.Turn) string {
 		parts = append(parts, strings.Join(turn.Waiting, ", ")+" waiting")
 	}
 	return strings.Join(parts, "; ")
-}
-
-func subject(st *script.Step, name string) string {
-	if name == st.Name && st.Op != script.Acquire {
-		return "it"
-	}
-	return name
-}
-
-func anyOf(all []script.Outcome) string {
-	words := make([]string, len(all))
-	for i, o := range all {
-		words[i] = o.String()
-	}
-	return strings.Join(words, ", or ")
 }
