@@ -34,7 +34,12 @@ func (Cases) AFF020Instances() bench.Case {
 	o.Query(script.S("s")).Is(script.Unbound)
 	s.Query(script.S("s")).Is(script.Bound(w1)) // here no time has passed
 	o.Acquire("other waits again", script.S("t")).Waits()
+	third := s.Another("third", script.Config{IdleTTL: ttl}, three...)
+	bind(third, "third s", script.S("s"), w3)
 	o.Close().And("other waits again", script.Fails(script.Cancelled))
+	fourth := s.Another("fourth", script.Config{IdleTTL: ttl}, three...)
+	fourth.Query(script.S("s")).Is(script.Unbound)
+	third.Query(script.S("s")).Is(script.Bound(w3))
 	s.Query(script.S("s")).Is(script.Bound(w1))
 	s.Count().Is(script.Holds(3, 2))
 	s.Commit("first", w2).Is(script.Done).And("waits", script.Bound(w2))
@@ -44,7 +49,7 @@ func (Cases) AFF020Instances() bench.Case {
 	s.Release("held").Is(script.Done)
 	s.Advance(ttl)
 	s.Query(script.S("u")).Is(script.Unbound)
-	return bench.Scripted("AFF-020/instances", "two instances with the same sessions, other workers and times, in both of which a turn waits and one is in flight; one of them is ended",
+	return bench.Scripted("AFF-020/instances", "two instances with the same sessions, other workers and times, in both of which a turn waits and one is in flight; one of them is ended, with a third and a fourth made before and after",
 		"what is done in one changes nothing in the other; who waits in the one that ends is answered cancelled, and nobody else", s)
 }
 

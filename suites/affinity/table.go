@@ -193,6 +193,40 @@ func keys(s *script.Script, id, stimulus string, asks []script.Ask) bench.Case {
 	return bench.Scripted(id, stimulus, "each is a session of its own, and ending one ends no other", s)
 }
 
+// AFF015Waiters: whom a first turn answers.
+func (Cases) AFF015Waiters() bench.Case {
+	return waiters("AFF-015/waiters", "first turns of sessions that differ in case, in one byte or in their model, one that waits for each", []script.Ask{
+		script.S("s"), script.S("S"), script.S("s "), script.S("s").Of("n"), script.S("n").Of("s"),
+	})
+}
+
+// AFF015WaitersApart: the same for tenants and phases.
+func (Cases) AFF015WaitersApart() bench.Case {
+	return waiters("AFF-015/waiters-apart", "first turns of one id in two phases and of several tenants, one that waits for each", []script.Ask{
+		script.S("s"), script.S("s").In("prefill"), script.S("s").By("t"), script.S("s").By("t").In("prefill"), script.S("s").By("u"),
+	})
+}
+
+func waiters(id, stimulus string, asks []script.Ask) bench.Case {
+	s := talk()
+	first := func(i int) string { return fmt.Sprintf("first %d", i) }
+	waits := func(i int) string { return fmt.Sprintf("waits %d", i) }
+	for i, a := range asks {
+		s.Acquire(first(i), a).Is(script.Initializes)
+		s.Acquire(waits(i), a).Waits()
+	}
+	for i, a := range asks {
+		if i%2 == 0 {
+			s.Commit(first(i), w1).Is(script.Done).And(waits(i), script.Bound(w1))
+			s.Query(a).Is(script.Bound(w1))
+			continue
+		}
+		s.Release(first(i)).Is(script.Done).And(waits(i), script.Initializes)
+		s.Query(a).Is(script.Unbound)
+	}
+	return bench.Scripted(id, stimulus, "the end of each answers the one that waits for it, and nobody else", s)
+}
+
 // AFF016Settings: what an instance may be made with.
 func (Cases) AFF016Settings() bench.Case {
 	s := talk()

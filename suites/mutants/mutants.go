@@ -14,9 +14,9 @@ import (
 
 // Mutant is one wrong router.
 type Mutant struct {
-	ID       string   // area in lower case, slash, the fault in a few words
-	Fault    string   // one line: what it does wrong
-	KilledBy []string // IDs of the cases that must fail on it
+	ID       string              // area in lower case, slash, the fault in a few words
+	Fault    string              // one line: what it does wrong
+	KilledBy []string            // IDs of the cases that must fail on it
 	New      target.LocalFactory // nil for a mutant that is a component only
 	// Coordinator makes its table of sessions where it is certified as a component;
 	// nil for a mutant that is a router only.

@@ -2,6 +2,7 @@ package pinning
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/routeproof/routeproof/suites/bench"
 	"github.com/routeproof/routeproof/suites/script"
@@ -84,6 +85,26 @@ func (Cases) PIN003HandOverRanks() bench.Case {
 	s := heirs([]pinned{{"to the worker", &w1, w1r0}, {"to rank 0", &w1r0, w1r0}, {"to rank 1", &w1r1, w1r1}, {"to the other's rank 1", &w2r1, w2r1}})
 	return bench.Scripted("PIN-003/hand-over-ranks", "an initializer that gives up, then its heir, with turns waiting that are pinned to ranks of two workers and to a worker; the third that initializes commits by its own pin",
 		"each of the others is held to its own pin, its rank too, as long as it waits", s)
+}
+
+// PIN003Left: pins of those that have left.
+func (Cases) PIN003Left() bench.Case {
+	const wait = 3 * time.Second
+	w3 := script.At("w3")
+	s := script.New(script.Config{IdleTTL: ttl, InitWait: wait}, ranked...)
+	s.Acquire("first", session).Is(script.Initializes)
+	s.Acquire("too long", session.Pinned(w3)).Waits()
+	s.Advance(time.Second)
+	s.Acquire("a", session.Pinned(w1)).Waits()
+	s.Acquire("b", session).Waits()
+	s.Acquire("c", session.Pinned(w2)).Waits()
+	s.Acquire("leaves", session.Pinned(w3)).Waits()
+	s.Acquire("d", session.Pinned(w1)).Waits()
+	s.Advance(wait-time.Second).And("too long", script.Fails(script.Unavailable))
+	s.Cancel("leaves").And("leaves", script.Fails(script.Cancelled))
+	s.Commit("first", w1).Is(script.Done).And("a", script.Bound(w1)).And("b", script.Bound(w1)).And("c", invalid).And("d", script.Bound(w1))
+	s.Count().Is(script.Holds(1, 4))
+	return bench.Scripted("PIN-003/left", "turns that wait, of which one with a pin waits for too long and another leaves", "their pins go with them: each of the others is held to its own", s)
 }
 
 // PIN003HeirRefused: an heir is held to its pin, whoever it is.

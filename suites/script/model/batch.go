@@ -11,7 +11,9 @@ const largest = 8
 
 // Batch makes a batch that begins with a step, now and then: what follows in it is made
 // up before anything is answered, as if each step went in the first way that it may. A
-// step that cannot be in a batch stays alone.
+// step that cannot be in a batch stays alone, and one that wakes somebody is the last of
+// its batch: whether who is woken goes on before the rest of a batch is the adapter's
+// business.
 func (g *Generator) Batch(m *Model, first []*script.Step) []*script.Step {
 	if !batchable(first[0]) || g.rnd.IntN(3) == 0 {
 		return first
@@ -20,7 +22,12 @@ func (g *Generator) Batch(m *Model, first []*script.Step) []*script.Step {
 	steps, s := []*script.Step{first[0]}, m.states[0]
 	first[0].Batch = g.batches
 	for range g.rnd.IntN(largest) {
-		if ways := s.step(steps[len(steps)-1]); len(ways) > 0 {
+		last := steps[len(steps)-1]
+		ways := s.step(last)
+		if slices.ContainsFunc(ways, func(w Way) bool { return w.wakes(last.Name) }) {
+			break
+		}
+		if len(ways) > 0 {
 			s = ways[0].next
 		}
 		st := &script.Step{}
@@ -39,6 +46,11 @@ func (g *Generator) Batch(m *Model, first []*script.Step) []*script.Step {
 		steps = append(steps, st)
 	}
 	return steps
+}
+
+// wakes says whether somebody else is answered, too.
+func (w Way) wakes(own string) bool {
+	return slices.ContainsFunc(w.Wants, func(x script.Want) bool { return x.Name != own })
 }
 
 // batchable says whether a step may be in a batch.
