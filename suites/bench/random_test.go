@@ -64,12 +64,12 @@ func few(c bench.Case, conversations int) bench.Case {
 	return c
 }
 
-// converse holds so many conversations, each fifty of them with an adapter of its own, every other fifty in batches.
+// converse holds so many conversations, each twenty of them with an adapter of its own, every other twenty in batches.
 func converse(t *testing.T, m *target.Manifest, conversations int) {
 	t.Helper()
 	began, done := time.Now(), 0
 	for seed := uint64(1); done < conversations; seed++ {
-		n := min(50, conversations-done)
+		n := min(20, conversations-done)
 		pool := bench.NewPool(bench.Env{Manifest: m})
 		c := random(n)
 		if seed%2 == 0 {
@@ -95,7 +95,7 @@ func converse(t *testing.T, m *target.Manifest, conversations int) {
 }
 
 func TestTheReferenceAnswersAsTheModelSays(t *testing.T) {
-	converse(t, target.Reference([]string{bench.ComponentClaim}), asked(t, "ROUTEPROOF_RANDOM", 80))
+	converse(t, target.Reference([]string{bench.ComponentClaim}), asked(t, "ROUTEPROOF_RANDOM", 40))
 }
 
 func TestTheReferenceAsAProcessAnswersAsTheModelSays(t *testing.T) {
@@ -103,7 +103,7 @@ func TestTheReferenceAsAProcessAnswersAsTheModelSays(t *testing.T) {
 	if exe == "" {
 		t.Skip("ROUTEPROOF_EXE names no routeproof to start")
 	}
-	converse(t, library(t, exe, "adapter"), asked(t, "ROUTEPROOF_RANDOM", 80))
+	converse(t, library(t, exe, "adapter"), asked(t, "ROUTEPROOF_RANDOM", 40))
 }
 
 func TestThePythonAdapterAnswersAsTheModelSays(t *testing.T) {
@@ -112,5 +112,5 @@ func TestThePythonAdapterAnswersAsTheModelSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	converse(t, library(t, python, file), asked(t, "ROUTEPROOF_RANDOM", 80))
+	converse(t, library(t, python, file), asked(t, "ROUTEPROOF_RANDOM", 40))
 }
