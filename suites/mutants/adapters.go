@@ -104,19 +104,25 @@ func (Catalogue) AFFOneFleet() Mutant {
 }
 
 // drops makes an adapter that forgets a member in batches.
-func drops(id, member string) Mutant {
+func drops(id, member string, killedBy ...string) Mutant {
 	return wired(id, "in a batch, "+member+" is forgotten",
-		func(_ *wire, ask doc) { inBatch(ask, func(args doc) { delete(args, member) }) }, nil, "AFF-020/batch", "AFF-020/batches")
+		func(_ *wire, ask doc) { inBatch(ask, func(args doc) { delete(args, member) }) }, nil, killedBy...)
 }
 
 // AFFBatchPin forgets pins in batches.
-func (Catalogue) AFFBatchPin() Mutant { return drops("wire/batch-drops-pin", "pin") }
+func (Catalogue) AFFBatchPin() Mutant {
+	return drops("wire/batch-drops-pin", "pin", "AFF-020/batch", "AFF-020/batches")
+}
 
 // AFFBatchPhase forgets phases in batches.
-func (Catalogue) AFFBatchPhase() Mutant { return drops("wire/batch-drops-phase", "phase") }
+func (Catalogue) AFFBatchPhase() Mutant {
+	return drops("wire/batch-drops-phase", "phase", "AFF-020/batch")
+}
 
 // AFFBatchTenant forgets tenants in batches.
-func (Catalogue) AFFBatchTenant() Mutant { return drops("wire/batch-drops-tenant", "tenant") }
+func (Catalogue) AFFBatchTenant() Mutant {
+	return drops("wire/batch-drops-tenant", "tenant", "AFF-020/batch")
+}
 
 // AFFBatchModel knows one model in batches.
 func (Catalogue) AFFBatchModel() Mutant {
@@ -127,7 +133,7 @@ func (Catalogue) AFFBatchModel() Mutant {
 					args["model"] = "m"
 				}
 			})
-		}, nil, "AFF-020/batch", "AFF-020/batches")
+		}, nil, "AFF-020/batch")
 }
 
 // AFFBatchRank forgets where in batches.
