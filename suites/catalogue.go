@@ -117,15 +117,17 @@ func (c *Catalogue) check() error {
 			return fmt.Errorf("mutant %s is defined twice", m.ID)
 		}
 		seen[m.ID] = true
-		if len(m.KilledBy) == 0 || m.Fault == "" || m.New == nil {
+		if len(m.KilledBy) == 0 || m.Fault == "" || m.New == nil && m.Between == nil {
 			return fmt.Errorf("mutant %s lacks its fault, its factory or the cases that kill it", m.ID)
 		}
 		for _, id := range m.KilledBy {
 			if !cases[id] {
 				return fmt.Errorf("mutant %s is said to be killed by %s, which is no case", m.ID, id)
 			}
-			if x, _ := c.Case(id); x.Component() && m.Coordinator == nil {
+			if x, _ := c.Case(id); x.Component() && m.Component().None() {
 				return fmt.Errorf("mutant %s is said to be killed by %s, which talks to a component, and is none", m.ID, id)
+			} else if !x.Component() && m.New == nil {
+				return fmt.Errorf("mutant %s is said to be killed by %s, which talks to a router, and is none", m.ID, id)
 			}
 			killed[id] = true
 		}

@@ -16,10 +16,10 @@ import (
 type Env struct {
 	Manifest *target.Manifest
 	Local    target.LocalFactory // a stand-in for the in-process reference; nil = the reference itself
-	// Coordinator stands in for the in-process component's table of sessions; nil = its own.
-	Coordinator target.CoordinatorFactory
-	Seed        uint64
-	Logf        func(format string, args ...any) // may be nil
+	// Component is what stands in for parts of the in-process component.
+	Component target.ComponentOptions
+	Seed      uint64
+	Logf      func(format string, args ...any) // may be nil
 }
 
 // Bench is a running target with its fleet.

@@ -114,13 +114,13 @@ func (Catalogue) AFFTrims() Mutant {
 // AFFOneModel keys by the id alone.
 func (Catalogue) AFFOneModel() Mutant {
 	return coordinator("aff/one-model", "a session id means the same session under every model",
-		naming(func(k affinity.Key) affinity.Key { k.Model = ""; return k }), "AFF-015/ids-and-models")
+		naming(func(k affinity.Key) affinity.Key { k.Model = ""; return k }), "AFF-015/ids-and-models", "AFF-015/waiters")
 }
 
 // AFFOneTenant ignores tenants.
 func (Catalogue) AFFOneTenant() Mutant {
 	return coordinator("aff/one-tenant", "tenants share their session ids",
-		naming(func(k affinity.Key) affinity.Key { k.Tenant = ""; return k }), "AFF-015/tenants", "AFF-015/tenants-http")
+		naming(func(k affinity.Key) affinity.Key { k.Tenant = ""; return k }), "AFF-015/tenants", "AFF-015/tenants-http", "AFF-015/waiters-apart")
 }
 
 // AFFJoinsKey builds its key in the simplest way.

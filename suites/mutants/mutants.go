@@ -15,13 +15,20 @@ import (
 
 // Mutant is one wrong router.
 type Mutant struct {
-	ID       string   // area in lower case, slash, the fault in a few words
-	Fault    string   // one line: what it does wrong
-	KilledBy []string // IDs of the cases that must fail on it
-	New      target.LocalFactory
+	ID       string              // area in lower case, slash, the fault in a few words
+	Fault    string              // one line: what it does wrong
+	KilledBy []string            // IDs of the cases that must fail on it
+	New      target.LocalFactory // nil for a mutant that is a component only
 	// Coordinator makes its table of sessions where it is certified as a component;
 	// nil for a mutant that is a router only.
 	Coordinator target.CoordinatorFactory
+	// Between makes its adapter wrong; nil for a mutant whose adapter is right.
+	Between func(target.Serve) target.Serve
+}
+
+// Component is how the mutant differs where it is certified as a component.
+func (m Mutant) Component() target.ComponentOptions {
+	return target.ComponentOptions{Coordinator: m.Coordinator, Between: m.Between}
 }
 
 // Catalogue holds the mutants as methods; the suite finds them by reflection,

@@ -3,6 +3,7 @@ package target
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"os/exec"
 	"slices"
@@ -14,10 +15,19 @@ import (
 // CoordinatorFactory makes the table of sessions of a component inside this process.
 type CoordinatorFactory func(affinity.Config, affinity.Clock) (affinity.Coordinator, error)
 
-// ComponentOptions are how one start of a component differs from another.
+// Serve answers the lines of the component protocol that come on in, on out, until in or
+// ctx ends.
+type Serve func(ctx context.Context, in io.Reader, out io.Writer) error
+
+// ComponentOptions are how one start of a component differs from another. They are for
+// an in-process component; zero values leave it as it is.
 type ComponentOptions struct {
-	Coordinator CoordinatorFactory // for an in-process component; nil = the reference's
+	Coordinator CoordinatorFactory // makes its table of sessions, in place of the reference's
+	Between     func(Serve) Serve  // stands between it and whoever speaks to it
 }
+
+// None says that nothing differs.
+func (o ComponentOptions) None() bool { return o.Coordinator == nil && o.Between == nil }
 
 // StartComponent starts the adapter of m and returns the client's end of the
 // conversation, in which nothing was said yet. ctx limits the start alone. Errors:
@@ -28,9 +38,9 @@ func StartComponent(ctx context.Context, m *Manifest, opt ComponentOptions) (*co
 	case c == nil:
 		return nil, fmt.Errorf("%s declares no component", m.File)
 	case c.InProcess != "":
-		return ReferenceComponent(opt.Coordinator), nil
-	case opt.Coordinator != nil:
-		return nil, fmt.Errorf("%s: a coordinator was given, but the component is a process", m.File)
+		return ReferenceComponent(opt), nil
+	case !opt.None():
+		return nil, fmt.Errorf("%s: a part of an in-process component was given, but the component is a process", m.File)
 	}
 	exe, err := ownProgram()
 	if err != nil {
