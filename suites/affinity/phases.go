@@ -76,7 +76,7 @@ func errorIn(p phase) bench.Case {
 			}
 			return nil
 		},
-		Judge: judge.All(judge.Served(plan.N, "bound"), judge.Served(plan.N, "after"), p.only(judge.PassedOn("error")), p.beside(judge.Sticks(plan.N)),
+		Judge: judge.All(judge.Served(plan.N, "bound"), p.only(judge.PassedOn("error")), p.beside(judge.Sticks(plan.N)),
 			p.only(judge.Replaced(judge.ByPhase, plan.N*3/4, alpha, "error", "after", "between",
 				"a session whose worker answered with an error to be placed like a new one"))),
 	}
@@ -113,7 +113,7 @@ func failedIn(p phase) bench.Case {
 		Judge: func(h *history.History) judge.Finding {
 			var all []judge.Judge
 			for _, f := range failures {
-				all = append(all, judge.Unserved(plan.N, f.name), judge.Served(plan.N, "after "+f.name), p.only(judge.Replaced(judge.ByPhase, plan.N*3/4, alpha,
+				all = append(all, judge.Unserved(plan.N, f.name), p.only(judge.Replaced(judge.ByPhase, plan.N*3/4, alpha,
 					f.name, "after "+f.name, "between", "a session whose first turn failed ("+f.name+") to be placed like a new one")))
 			}
 			return judge.All(all...)(h)
