@@ -11,9 +11,8 @@ import (
 	"github.com/routeproof/routeproof/suites/judge"
 )
 
-// split is a fleet in two phases, the same as that of area PDS, so that the cases of
-// both share it.
-var split = bench.Fleet{Prefill: 3, Decode: 3, Ranks: 4}
+// split is a fleet in two phases.
+var split = bench.Split
 
 // phase is one of the two: what is true of a session's worker where a request is served
 // by one must be true of its worker in each.
