@@ -47,6 +47,27 @@ func (Cases) AFF015TenantsHTTP() bench.Case {
 	}
 }
 
+// AFF015NoTenant: one id, a customer and somebody without a name.
+func (Cases) AFF015NoTenant() bench.Case {
+	pairs := stats.Must(stats.AllSame(1e-6, bench.DefaultWorkers))
+	return bench.Case{
+		ID:          "AFF-015/no-tenant",
+		Stimulus:    "ids that are used by a tenant and without one, three turns of each in every shape, in a seeded order",
+		Requirement: "the tenant's turns are at one worker, those without one at one, and some pair lies on two",
+		Claims:      []string{"affinity.tenant"},
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			owners(ctx, r, pairs, func(owner int, id string) bench.Req {
+				if owner == 0 {
+					return tenantsTurn(owner, id)
+				}
+				return bench.Req{Session: id}
+			})
+			return nil
+		},
+		Judge: judge.All(judge.Served(6*pairs), judge.Sticks(2*pairs), judge.Apart(pairs, "first")),
+	}
+}
+
 // AFF015TenantsPhases: the same where requests are served in two phases.
 func (Cases) AFF015TenantsPhases() bench.Case {
 	pairs := stats.Must(stats.AllSame(1e-6/2, split.Prefill))

@@ -247,3 +247,16 @@ func (Catalogue) AFFPinsAnyTenant() Mutant {
 			})
 		}, "AFF-015/tenants-pinned", "AFF-015/tenants-pinned-phases")
 }
+
+// AFFDefaultTenant takes nobody for somebody.
+func (Catalogue) AFFDefaultTenant() Mutant {
+	return finding("aff/default-tenant", "a request without a tenant counts for the tenant-0",
+		func(former router.Sessions) router.Sessions {
+			return sessions(func(r *http.Request) string {
+				if r.Header.Get("X-Tenant-ID") == "" {
+					r.Header.Set("X-Tenant-ID", "tenant-0")
+				}
+				return former.Session(r)
+			})
+		}, "AFF-015/no-tenant")
+}
