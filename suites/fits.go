@@ -25,6 +25,9 @@ func (c *Catalogue) Fits(m *target.Manifest, jobs []Job) error {
 				"the variants are "+strings.Join(c.variants(), ", "))
 		}
 	}
+	if err := c.leansOnNo(m); err != nil {
+		return err
+	}
 	for _, j := range jobs {
 		x, _ := c.Case(j.Case)
 		cl, _ := c.Spec.Clause(x.Clause())
@@ -34,6 +37,34 @@ func (c *Catalogue) Fits(m *target.Manifest, jobs []Job) error {
 		}
 		if err := fits(m, x, all); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// leansOnNo finds a claim that is answered yes, though every case that looks at it asks
+// for a claim, too, that is answered no: all of them would be declined, in silence.
+func (c *Catalogue) leansOnNo(m *target.Manifest) error {
+	needs := map[string][]string{} // claim -> what all of its cases ask for
+	for _, x := range c.Cases {
+		cl, _ := c.Spec.Clause(x.Clause())
+		all := claims(cl, x)
+		for _, name := range all {
+			if _, seen := needs[name]; !seen {
+				needs[name] = slices.Clone(all)
+			}
+			needs[name] = slices.DeleteFunc(needs[name], func(other string) bool { return !slices.Contains(all, other) })
+		}
+	}
+	for _, name := range c.Spec.ClaimNames() {
+		if !m.Claims[name] {
+			continue
+		}
+		if no := declined(m, needs[name]); no != "" {
+			at := []string{"claims", no}
+			line, _ := m.At(at...)
+			return m.Fault([]string{"claims", name}, "claims."+name, "yes",
+				fmt.Sprintf("answered yes, but %s (line %d) is answered no, which every case of it needs", no, line), "answer "+no+" with yes, or this one with no")
 		}
 	}
 	return nil

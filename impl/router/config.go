@@ -48,8 +48,12 @@ type Config struct {
 	TenantHeader string
 
 	HeaderTimeout time.Duration // longest wait for a worker's response headers; default 30 s
-	MaxAttempts   int           // most workers tried for one request; default 3
 	MaxBody       int64         // largest request body, in bytes; default 64 MiB
+
+	// MaxAttempts is how many workers of a phase may be tried for one request, at least
+	// 1; default 3. DefaultFailover tries two at most where a header timeout passes, and
+	// goes elsewhere once, over both phases, for a request whose session was bound.
+	MaxAttempts int
 }
 
 // withDefaults fills zero values in.

@@ -200,6 +200,22 @@ func (r *rig) send(session string) reply {
 	return r.do(r.request(r.t.Context(), session))
 }
 
+// result is what a request in the background came to.
+type result struct {
+	reply
+	err error
+}
+
+// begin sends a request in the background.
+func (r *rig) begin(req *http.Request) <-chan result {
+	c := make(chan result, 1)
+	go func() {
+		p, err := r.try(req)
+		c <- result{p, err}
+	}()
+	return c
+}
+
 // eventually waits for a condition.
 func eventually(t testing.TB, what string, cond func() bool) {
 	t.Helper()
@@ -255,6 +271,18 @@ func (s *stepper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+}
+
+// hanger hangs, and tells of each request that has come, and that was let go.
+type hanger struct{ arrived, gone chan struct{} }
+
+func newHanger() hanger { return hanger{make(chan struct{}, 16), make(chan struct{}, 16)} }
+
+func (h hanger) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	h.arrived <- struct{}{}
+	<-r.Context().Done()
+	h.gone <- struct{}{}
 }
 
 func receive[T any](t testing.TB, what string, c <-chan T) T {

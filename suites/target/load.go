@@ -53,6 +53,9 @@ func Parse(file string, source []byte, claims []string) (*Manifest, error) {
 	if err := m.rehearse(); err != nil {
 		return nil, err
 	}
+	if err := m.contradictions(); err != nil {
+		return nil, err
+	}
 	return m, nil
 }
 

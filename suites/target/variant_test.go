@@ -8,7 +8,7 @@ import (
 )
 
 func TestVariantsTogether(t *testing.T) {
-	source := strings.Replace(good, "variants:\n", "variants:\n  small: {session: {capacity: 8}}\n  twin: {session: {capacity: 8}, files: {extra.cfg: other}}\n", 1)
+	source := strings.Replace(good, "variants:\n", "variants:\n  small: {session: {capacity: 8}, env: {CAPACITY: eight}}\n  twin: {session: {capacity: 8}, files: {extra.cfg: other}}\n", 1)
 	m, err := Parse("good.yaml", []byte(source), testClaims)
 	if err != nil {
 		t.Fatal(err)
