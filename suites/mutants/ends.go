@@ -59,9 +59,13 @@ func (Catalogue) AFFLeaksFailures() Mutant {
 				if _, bound := l.Bound(); err != nil || !bound {
 					return l, err
 				}
+				leaks := false // the first end decides
 				return around(l, func(h *held) {
 					h.release = func() {
-						if _, leaks := failed.LoadAndDelete(a.Key.Session); !leaks {
+						if _, is := failed.LoadAndDelete(a.Key.Session); is {
+							leaks = true
+						}
+						if !leaks {
 							l.Release()
 						}
 					}
@@ -144,11 +148,11 @@ func onceOnly(id, fault string, marked func(l affinity.Lease, h *held, over func
 			}
 			_, bound := l.Bound()
 			_, was := committed.Load(a.Key)
-			l = around(l, func(h *held) {
+			noted := around(l, func(h *held) {
 				h.commit = func(t affinity.Target) error { committed.Store(a.Key, true); return l.Commit(t) }
 				h.invalidate = func() { committed.Delete(a.Key); l.Invalidate() }
 			})
-			return around(l, func(h *held) { marked(l, h, func() { over.Store(a.Key, true) }, was && !bound) }), nil
+			return around(noted, func(h *held) { marked(noted, h, func() { over.Store(a.Key, true) }, was && !bound) }), nil
 		}}
 	}), killedBy...)
 }
@@ -163,7 +167,7 @@ func (Catalogue) AFFOnceFailed() Mutant {
 				}
 				l.Release()
 			}
-		}, "AFF-004/client-error", "AFF-004/client-left", "AFF-004/overload", "AFF-004/server-error", "AFF-004/reset", "AFF-004/no-headers")
+		}, "AFF-004/client-error", "AFF-004/client-left", "AFF-004/overload", "AFF-004/server-error")
 }
 
 // AFFOnceEnded never forgives a worker's failure.

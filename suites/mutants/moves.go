@@ -105,11 +105,11 @@ func (Catalogue) AFFLeaksRetries() Mutant {
 // AFFCutsSiblings ends with a binding all that goes on under it.
 func (Catalogue) AFFCutsSiblings() Mutant {
 	return Mutant{
-		ID: "aff/cuts-siblings", Fault: "a request's failure that ends its session's binding cuts the session's other requests in flight",
+		ID: "aff/cuts-siblings", Fault: "a request's failure that ends its session's binding cuts the session's answers under way",
 		KilledBy: []string{"AFF-013/moved", "AFF-013/server-error"},
 		New: with(func(_ *router.Config, p *router.Parts) {
 			var mu sync.Mutex
-			flying := map[string]map[*context.CancelFunc]bool{} // by session
+			flying := map[string]map[*context.CancelFunc]bool{} // by session: its answers under way
 			cut := func(session string) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -124,27 +124,24 @@ func (Catalogue) AFFCutsSiblings() Mutant {
 			send := p.Transport
 			p.Transport = sends(func(r *http.Request) (*http.Response, error) {
 				ctx, cancel := context.WithCancel(r.Context())
-				session := p.Sessions.Session(r)
-				mu.Lock()
-				if flying[session] == nil {
-					flying[session] = map[*context.CancelFunc]bool{}
+				resp, err := send.RoundTrip(r.WithContext(ctx))
+				if err != nil {
+					cancel()
+					return nil, err
 				}
-				flying[session][&cancel] = true
-				mu.Unlock()
+				session := p.Sessions.Session(r)
 				land := func() {
 					mu.Lock()
 					delete(flying[session], &cancel)
 					mu.Unlock()
 					cancel()
 				}
-				resp, err := send.RoundTrip(r.WithContext(ctx))
-				if err != nil {
-					land()
-					return nil, err
-				}
-				if session == "" || resp.StatusCode >= 300 { // its own failure is no sibling's
+				if resp.StatusCode < 300 { // what fails is no sibling of itself
 					mu.Lock()
-					delete(flying[session], &cancel)
+					if flying[session] == nil {
+						flying[session] = map[*context.CancelFunc]bool{}
+					}
+					flying[session][&cancel] = true
 					mu.Unlock()
 				}
 				resp.Body = &closer{body: resp.Body, done: land}
