@@ -64,19 +64,20 @@ func (Cases) AFF005Silent() bench.Case {
 	}
 }
 
-// AFF005Once: no worker is of use.
-func (Cases) AFF005Once() bench.Case {
+// AFF023Once: no worker is of use.
+func (Cases) AFF023Once() bench.Case {
 	const sessions = 24
 	return bench.Case{
-		ID:          "AFF-005/once",
-		Stimulus:    "24 bound sessions, one turn of which finds its connection reset or closed before headers by every worker, in every shape",
+		ID:          "AFF-023/once",
+		Stimulus:    "24 bound sessions, one turn of each of which finds its connection reset or closed before headers by every worker, in every shape",
 		Requirement: "it reaches two workers at most, and its client sees an error",
-		Claims:      []string{"resilience.retry"},
 		Alone:       true,
 		Drive: func(ctx context.Context, r *bench.Run) error {
+			for s := range sessions { // all before the first failure, after which a router may put workers aside
+				r.Do(ctx, bench.Req{Session: r.SessionID(s), Phase: "bound"}.In(bench.Shapes()[s%8]))
+			}
 			for s := range sessions {
 				q := bench.Req{Key: r.Key(), Session: r.SessionID(s), Turn: 1, Phase: "hopeless"}.In(bench.Shapes()[(s+3)%8])
-				r.Do(ctx, bench.Req{Session: q.Session, Phase: "bound"}.In(bench.Shapes()[s%8]))
 				r.Plan(q.Key, bench.Plan{Fault: &bench.Fault{Kind: worker.ResetBeforeHeaders, Close: s/8%2 == 1}})
 				r.Do(ctx, q)
 			}

@@ -67,7 +67,7 @@ func (Catalogue) AFFKeepsSilent() Mutant {
 
 // AFFTriesOn tries every worker there is.
 func (Catalogue) AFFTriesOn() Mutant {
-	return failover("aff/tries-on", "a bound session's request goes to as many workers as any other's when their connections break", []string{"AFF-005/once"},
+	return failover("aff/tries-on", "a bound session's request goes to as many workers as any other's when their connections break", []string{"AFF-023/once"},
 		func(o router.Outcome, d router.Decision) router.Decision {
 			if o.Failure == router.Broken && !o.Pinned && o.Attempt < o.MaxAttempts {
 				d.Action = router.RetryElsewhere
