@@ -62,7 +62,7 @@ func failed(name, how string, failures ...failure) bench.Case {
 		Requirement: "the second turns are placed like new, not on the worker that failed, and a third follows it",
 		Alone:       true, Cost: time.Duration(len(failures)) * 700 * time.Millisecond,
 		Drive: func(ctx context.Context, r *bench.Run) error {
-			n := 0
+			n, of := 0, map[string]int{}
 			for i := range plan.N * len(shapes) * len(failures) {
 				f, shape := failures[i/len(shapes)%len(failures)], shapes[i%len(shapes)]
 				if f.rare && i/len(shapes)/len(failures)%len(shapes) != i%len(shapes) {
@@ -76,7 +76,7 @@ func failed(name, how string, failures ...failure) bench.Case {
 					r.Do(ctx, bench.Req{Phase: "between", Tokens: 1})
 				}
 				turns := 1
-				if n%3 == 0 { // enough to see whether it is bound by now
+				if of[f.name]++; of[f.name]%3 == 0 { // enough to see whether it is bound by now
 					turns = 2
 				}
 				for t := range turns {
