@@ -149,7 +149,7 @@ func TestAManifestThatLacksWhatItsClaimsCallForIsRefusedAtItsLine(t *testing.T) 
 		"no header for a pin":          {"pins: {worker: X-Dynamo-Worker-Instance-ID, rank: X-Dynamo-DP-Rank, prefillWorker: X-Dynamo-Prefill-Instance-ID, prefillRank: X-Dynamo-Prefill-DP-Rank}\n", "", `key "pins.worker": missing`},
 		"no header for a rank":         {"rank: X-Dynamo-DP-Rank, ", "", `key "pins.rank": missing`},
 		"no header for prefill":        {", prefillRank: X-Dynamo-Prefill-DP-Rank", "", `key "pins.prefillWorker": missing`},
-		"a claim that needs another":   {`"affinity.key": yes`, `"affinity.key": no`, `affinity.key (line 20) is answered no, which every case of it needs; answer affinity.key with yes, or this one with no`},
+		"a claim that needs another":   {`"affinity.key": yes`, `"affinity.key": no`, `is answered no, which every case of it needs; answer affinity.key with yes, or this one with no`},
 		"a rank of no worker":          {`"pins.worker": yes`, `"pins.worker": no`, `"claims.pins.rank": answered yes, but pins.worker`},
 		"a pin of no phase":            {`"pds.split": yes`, `"pds.split": no`, `"claims.pins.prefill": answered yes, but pds.split`},
 		"one model alone":              {"models: [mock, other]\n", "", `key "models": missing`},

@@ -79,8 +79,8 @@ func (Cases) AFF022Errors() bench.Case {
 	plan, alpha := replan(len(codes))
 	return bench.Case{
 		ID:          "AFF-022/server-error",
-		Stimulus:    "bound sessions, one turn of which is answered 500, 501, 502, 504 or 507, in every shape; then another turn",
-		Requirement: "the error is passed on from one worker, and the next turns are placed like new ones",
+		Stimulus:    "bound sessions, one turn of which is answered 500, 501, 502, 504 or 507, in every shape; then two more turns",
+		Requirement: "the error is passed on from one worker, the next turns are placed like new ones, and the last follow them",
 		Alone:       true, Cost: time.Second,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for s := range plan.N * len(codes) {
@@ -93,7 +93,9 @@ func (Cases) AFF022Errors() bench.Case {
 				for range r.Rand().IntN(3) {
 					r.Do(ctx, bench.Req{Phase: "between", Tokens: 1})
 				}
-				r.Do(ctx, bench.Req{Session: id, Turn: 2, Phase: "after " + phase, Tokens: 1}.In(bench.Shapes()[(s/len(codes)+5)%8]))
+				for t := range 2 {
+					r.Do(ctx, bench.Req{Session: id, Turn: 2 + t, Phase: "after " + phase, Tokens: 1}.In(bench.Shapes()[(s/len(codes)+5+3*t)%8]))
+				}
 			}
 			return nil
 		},
@@ -101,7 +103,7 @@ func (Cases) AFF022Errors() bench.Case {
 			all := []judge.Judge{judge.Served(plan.N*len(codes), "bound")}
 			for _, code := range codes {
 				phase := fmt.Sprintf("status %d", code)
-				all = append(all, judge.PassedOn(phase), judge.Replaced(judge.ByPhase, plan.N*3/4, alpha, phase, "after "+phase, "between",
+				all = append(all, judge.PassedOn(phase), judge.Settled(plan.N*3/4, "after "+phase), judge.Replaced(judge.ByPhase, plan.N*3/4, alpha, phase, "after "+phase, "between",
 					"a session whose worker answered with an error to be placed like a new one"))
 			}
 			return judge.All(all...)(h)

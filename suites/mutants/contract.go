@@ -68,7 +68,7 @@ func (Catalogue) AFFEndsNewer() Mutant {
 					}
 				}
 			}
-		}), "AFF-013/siblings", "AFF-005/held")
+		}), "AFF-013/siblings", "AFF-005/held", "AFF-013/moved", "AFF-013/server-error")
 }
 
 // AFFKeepsOnFailure ends nothing.
