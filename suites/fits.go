@@ -16,6 +16,9 @@ const maxCapacity = 4096
 // maxIdle is the longest idle time that a case is willing to wait out.
 const maxIdle = 10 * time.Second
 
+// maxHeaders is the longest wait for response headers that a case is willing to wait out.
+const maxHeaders = 2 * time.Second
+
 // Fits says whether a manifest holds what the jobs' cases need, of those that
 // its claims call for. The error is a *target.ManifestError that names what is missing.
 func (c *Catalogue) Fits(m *target.Manifest, jobs []Job) error {
@@ -79,6 +82,10 @@ func fits(m *target.Manifest, x bench.Case, claims []string) error {
 	if err != nil {
 		return err
 	}
+	headers, err := m.HeadersOf(x.Variant)
+	if err != nil {
+		return err
+	}
 	missing := func(key, claim, remedy string) error {
 		return m.Fault([]string{"claims", claim}, key, "", fmt.Sprintf("missing: case %s needs it, since the claim on this line is answered yes", x.ID), remedy+", or answer the claim with no")
 	}
@@ -97,6 +104,12 @@ func fits(m *target.Manifest, x bench.Case, claims []string) error {
 		return missing("session.tenant", "affinity.tenant", "write session: {..., tenant: HEADER}")
 	case has("affinity.query") && session.Query == "":
 		return missing("session.query", "affinity.query", "write session: {..., query: HEADER}")
+	case x.Fleet.Models > len(m.Models):
+		return missing("models", "routing.byModel", "write models: [ONE, ANOTHER]")
+	case has("resilience.headerTimeout") && (headers == 0 || headers > maxHeaders):
+		return m.Fault([]string{"variants", x.Variant}, "timeouts.headers", headers.String(),
+			fmt.Sprintf("case %s waits it out, and in variant %q it is %v (0s: not declared)", x.ID, x.Variant, headers),
+			fmt.Sprintf("declare at most %v there, or answer the claim resilience.headerTimeout with no", maxHeaders))
 	case has("affinity.key") && session.Kind == target.KindNone:
 		return m.Fault([]string{"session", "kind"}, "session.kind", target.KindNone, "contradicts the claim affinity.key: yes",
 			"declare table or hash, or answer the claim affinity.key with no")

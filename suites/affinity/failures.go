@@ -137,6 +137,11 @@ func (Cases) AFF004Reset() bench.Case {
 
 // dead drives a worker's death by the given means and three rounds of turns.
 func dead(ctx context.Context, r *bench.Run, sessions int, kill, back func(id string)) error {
+	return deadOf(ctx, r, sessions, r.Workers(), kill, back)
+}
+
+// deadOf is dead for one of the workers.
+func deadOf(ctx context.Context, r *bench.Run, sessions int, workers []string, kill, back func(id string)) error {
 	// In the round after the death, eight turns are under way at a time.
 	round := func(phase string, width int) {
 		order := r.Rand().Perm(sessions)
@@ -146,7 +151,7 @@ func dead(ctx context.Context, r *bench.Run, sessions int, kill, back func(id st
 	}
 	round("before", 1)
 	round("before", 1)
-	victim := fullest(r)
+	victim := fullest(r, workers)
 	if victim == "" {
 		return nil // nobody was served, which the judge holds against the target
 	}
@@ -161,11 +166,11 @@ func dead(ctx context.Context, r *bench.Run, sessions int, kill, back func(id st
 	return nil
 }
 
-// fullest is the worker that served most so far, or "" if none served anything.
-func fullest(r *bench.Run) (id string) {
+// fullest is the one of the workers that served most so far, or "" if none served anything.
+func fullest(r *bench.Run, workers []string) (id string) {
 	n := map[string]int{}
 	r.EachServed(func(_, worker string) { n[worker]++ })
-	for _, w := range r.Workers() {
+	for _, w := range workers {
 		if n[w] > n[id] {
 			id = w
 		}
@@ -238,7 +243,7 @@ func (Cases) AFF005Together() bench.Case {
 			}
 			each("before")
 			each("before")
-			victim := fullest(r)
+			victim := fullest(r, r.Workers())
 			if victim == "" {
 				return nil // nobody was served, which the judge holds against the target
 			}

@@ -8,7 +8,6 @@ import (
 	"github.com/routeproof/routeproof/suites/bench"
 	"github.com/routeproof/routeproof/suites/history"
 	"github.com/routeproof/routeproof/suites/judge"
-	"github.com/routeproof/routeproof/suites/judge/stats"
 )
 
 // AFF021Free: requests without an id, right behind a session's over the same connection.
@@ -107,30 +106,5 @@ func (Cases) AFF022Errors() bench.Case {
 			}
 			return judge.All(all...)(h)
 		},
-	}
-}
-
-// AFF015TenantsHTTP: one id, two customers.
-func (Cases) AFF015TenantsHTTP() bench.Case {
-	pairs := stats.Must(stats.AllSame(1e-6, bench.DefaultWorkers))
-	return bench.Case{
-		ID:          "AFF-015/tenants-http",
-		Stimulus:    "ids that two tenants use, three turns of each in every shape, in a seeded order",
-		Requirement: "each tenant's turns are at one worker, and some pair lies on two",
-		Claims:      []string{"affinity.tenant"},
-		Drive: func(ctx context.Context, r *bench.Run) error {
-			for t := range 3 {
-				for _, x := range r.Rand().Perm(2 * pairs) {
-					id, tenant := r.SessionID(x/2), fmt.Sprintf("tenant-%d", x%2)
-					phase := "first"
-					if t > 0 {
-						phase = "later"
-					}
-					r.Do(ctx, bench.Req{Session: id, Counts: id + "@" + tenant, Tenant: tenant, Turn: x / 2, Phase: phase, Tokens: 1}.In(bench.Shapes()[(x+3*t)%8]))
-				}
-			}
-			return nil
-		},
-		Judge: judge.All(judge.Served(6*pairs), judge.Sticks(2*pairs), judge.Apart(pairs, "first")),
 	}
 }

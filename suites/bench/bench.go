@@ -71,7 +71,7 @@ func (b *Bench) targets(ids []string) []target.Worker {
 	for _, id := range ids {
 		w := b.fleet.Worker(id)
 		s := w.Shape()
-		out = append(out, target.Worker{ID: w.ID(), Host: w.Host(), Port: w.Port(), URL: w.URL(), Model: b.env.Manifest.Models[0], Role: string(s.Role), Ranks: s.Ranks})
+		out = append(out, target.Worker{ID: w.ID(), Host: w.Host(), Port: w.Port(), URL: w.URL(), Model: w.Models()[0], Role: string(s.Role), Ranks: s.Ranks})
 	}
 	return out
 }

@@ -72,8 +72,11 @@ func (r *Run) Capacity() int { return r.bench.session.Capacity }
 // Convergence is the longest time the target may take to follow a change.
 func (r *Run) Convergence() time.Duration { return r.bench.env.Manifest.Timeouts.Convergence }
 
-// Model is the model that the target serves.
+// Model is the model that the target serves, the first of several.
 func (r *Run) Model() string { return r.bench.env.Manifest.Models[0] }
+
+// ModelsServed are the models of a case that has several.
+func (r *Run) ModelsServed() []string { return r.bench.env.Manifest.Models[:r.c.Fleet.Models] }
 
 // Workers lists the ids wired to the target now.
 func (r *Run) Workers() []string { return slices.Clone(r.bench.wired) }

@@ -113,6 +113,7 @@ type Worker struct {
 	ID    string `json:"id"`
 	Role  string `json:"role"`  // aggregated, prefill, decode
 	Ranks int    `json:"ranks"` // data-parallel ranks; 0 if it knows none
+	Model string `json:"model"` // the one that the target is told it serves
 }
 
 // History is the whole evidence of one case.

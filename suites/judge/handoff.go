@@ -35,9 +35,21 @@ func Only(role string, j Judge) Judge {
 // Handed requires each request of the phases that was answered with 2xx to have been
 // prefilled and then decoded, and nothing else, with the blocks that its own prefill
 // handed over, and its client to have the decode worker's answer. What broke before
-// its headers, and was tried again, does not count. At least min requests must have
-// gone that way.
-func Handed(min int, phases ...string) Judge {
+// its headers, and was tried again, does not count; where that was a decode, prefill
+// may have run once more for the next try. At least min requests must have gone that
+// way.
+func Handed(min int, phases ...string) Judge { return handedWith(1, min, phases) }
+
+// HandedAtLast is Handed for requests some of whose decodes leave no trace, because
+// the worker refuses the connection: prefill may have run for each of them, up to the
+// five tries of clause RES-001.
+func HandedAtLast(min int, phases ...string) Judge { return handedWith(maxTries, min, phases) }
+
+// maxTries is how often a request may be tried in one phase (clause RES-001).
+const maxTries = 5
+
+// handedWith allows for so many prefills of one request without a decode that broke.
+func handedWith(prefills, min int, phases []string) Judge {
 	return func(h *history.History) Finding {
 		var g group
 		at := attempts(h)
@@ -46,7 +58,7 @@ func Handed(min int, phases ...string) Judge {
 			if !r.OK() {
 				continue
 			}
-			if want, observed := handed(r, at[r.Key]); want != "" {
+			if want, observed := handed(r, at[r.Key], prefills); want != "" {
 				g.add(fmt.Sprintf("%s (%s)", want, how(r)), observed, r.Key)
 				continue
 			}
@@ -58,11 +70,13 @@ func Handed(min int, phases ...string) Judge {
 
 // handed says what is wrong with the way that a request went, or nothing. Each
 // sending of it is a request of its own.
-func handed(r *history.Request, as []*ledger.Attempt) (want, observed string) {
+func handed(r *history.Request, as []*ledger.Attempt, prefills int) (want, observed string) {
 	var prefill, decode []*ledger.Attempt
-	issued, others := map[int]bool{}, 0
+	issued, others, broken := map[int]bool{}, 0, 0
 	for _, a := range as {
 		switch {
+		case a.HeadersAt == ledger.Unset && a.Role == history.Decode:
+			broken++
 		case a.HeadersAt == ledger.Unset:
 		case a.Role == history.Prefill:
 			prefill = append(prefill, a)
@@ -74,7 +88,7 @@ func handed(r *history.Request, as []*ledger.Attempt) (want, observed string) {
 		}
 	}
 	n := sends(r)
-	if len(prefill) < 1 || len(prefill) > n || len(decode) < 1 || len(decode) > n || others > 0 {
+	if len(prefill) < 1 || len(prefill) > n*prefills+broken || len(decode) < 1 || len(decode) > n || others > 0 {
 		return "one prefill and one decode of a request", fmt.Sprintf("%d and %d, and %d at workers that do both", len(prefill), len(decode), others)
 	}
 	for _, a := range prefill {
@@ -90,8 +104,10 @@ func handed(r *history.Request, as []*ledger.Attempt) (want, observed string) {
 			return "a decode with the blocks of its own prefill", "another request's blocks"
 		}
 	}
-	if p := last(prefill); p.SentSHA256 != "" && p.SentSHA256 == r.BodySHA256 {
-		return "the decode worker's answer", "the prefill worker's"
+	for _, p := range prefill {
+		if p.SentSHA256 != "" && p.SentSHA256 == r.BodySHA256 {
+			return "the decode worker's answer", "the prefill worker's"
+		}
 	}
 	return "", ""
 }

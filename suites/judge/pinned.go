@@ -135,3 +135,31 @@ func FollowsPin(min int, phases ...string) Judge {
 		return g.orDoubt(n >= min, "only %d of %d turns came after a pinned one and reached a worker", n, min)
 	}
 }
+
+// NamedOrRefused requires each request of the phases to have reached the workers that
+// its pins name, whatever their roles, or to have been answered with a 4xx and to have
+// reached nobody.
+func NamedOrRefused(phases ...string) Judge {
+	return func(h *history.History) Finding {
+		var g group
+		at := attempts(h)
+		rs := In(h, phases...)
+		for _, r := range rs {
+			as := at[r.Key]
+			if r.End == history.Complete && r.Status/100 == 4 && len(as) == 0 {
+				continue
+			}
+			for _, p := range []*script.Where{r.Pin, r.PrefillPin} {
+				named := p == nil
+				for _, a := range as {
+					named = named || a.Worker == p.Worker
+				}
+				if !named {
+					g.add(fmt.Sprintf("a request at the worker that it names, or a 4xx and no dispatch (%s, %s)", phaseName(r), how(r)),
+						fmt.Sprintf("%s, at %s", outcome(r), servedBy(as)), r.Key)
+				}
+			}
+		}
+		return g.orDoubt(len(rs) > 0, noneSent, phases)
+	}
+}

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ func startLocal(m *Manifest, v Variant, opt Options) (holder, error) {
 	}
 	router, err := factory(LocalConfig{
 		Seed: opt.Seed, Session: v.Session, Models: m.Models,
-		HeaderTimeout: localHeaderTimeout, Policy: localPolicy,
+		HeaderTimeout: cmp.Or(v.Headers, localHeaderTimeout), Policy: localPolicy,
 	})
 	if err != nil {
 		return nil, &UnreachableError{Reason: "in-process router: " + err.Error()}

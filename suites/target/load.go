@@ -15,6 +15,7 @@ const (
 	maxReady       = time.Minute
 	maxGrace       = 30 * time.Second
 	maxConvergence = 10 * time.Second
+	maxHeaders     = time.Hour
 	maxIdleTTL     = 31_536_000 * time.Second
 	maxCapacity    = 1 << 31
 )
@@ -101,7 +102,8 @@ func (m *Manifest) read(root value, claims []string) {
 	}
 	m.Timeouts.Convergence = 2 * time.Second
 	if v, ok := o.has("timeouts"); ok {
-		t := v.object("convergence")
+		t := v.object("convergence", "headers")
+		m.Timeouts.Headers = readHeaders(t, 0)
 		if c, ok := t.has("convergence"); ok {
 			m.Timeouts.Convergence = c.duration(time.Millisecond, maxConvergence)
 		}
@@ -259,8 +261,11 @@ func (m *Manifest) readVariants(v value) {
 		if !identifier(e.key) {
 			v.r.fail(e.at, e.val.path, e.key, "is not a name", "use letters, digits and _, a letter first")
 		}
-		o := e.val.object("session", "files", "env")
-		variant := Variant{Session: m.Session}
+		o := e.val.object("session", "timeouts", "files", "env")
+		variant := Variant{Session: m.Session, Headers: m.Timeouts.Headers}
+		if t, ok := o.has("timeouts"); ok {
+			variant.Headers = readHeaders(t.object("headers"), m.Timeouts.Headers)
+		}
 		if s, ok := o.has("session"); ok {
 			variant.Session = readSession(s, m.Session)
 		}
@@ -274,6 +279,14 @@ func (m *Manifest) readVariants(v value) {
 		}
 		m.Variants[e.key] = variant
 	}
+}
+
+// readHeaders reads timeouts.headers, which is otherwise as it was.
+func readHeaders(t object, otherwise time.Duration) time.Duration {
+	if v, ok := t.has("headers"); ok {
+		return v.duration(time.Millisecond, maxHeaders)
+	}
+	return otherwise
 }
 
 func (m *Manifest) readExemptions(v value) {

@@ -150,12 +150,14 @@ type Carrier struct{ Header, Body, Cookie string }
 // Timeouts are how long the target may take.
 type Timeouts struct {
 	Convergence time.Duration // to follow a change of workers; default 2s, at most 10s
+	Headers     time.Duration // to wait for a worker's response headers; 0: not declared
 }
 
 // Variant is the target with other settings: what a case with a short time to
 // live or a small table needs.
 type Variant struct {
 	Session Session             // whole: the manifest's own with the overlay in it
+	Headers time.Duration       // Timeouts.Headers, the same
 	Files   map[string]Template // replace or add
 	Env     map[string]Template // replace or add
 }
@@ -184,12 +186,24 @@ func (m *Manifest) SessionOf(variant string) (Session, error) {
 	return v.Session, err
 }
 
+// timeouts are those in force under a variant.
+func (m *Manifest) timeouts(v Variant) Timeouts {
+	return Timeouts{Convergence: m.Timeouts.Convergence, Headers: v.Headers}
+}
+
+// HeadersOf is how long the target waits for a worker's response headers under a
+// variant; 0 if that is not declared.
+func (m *Manifest) HeadersOf(variant string) (time.Duration, error) {
+	v, err := m.resolve(variant)
+	return v.Headers, err
+}
+
 // Reloads says whether a running target can be given other workers.
 func (m *Manifest) Reloads() bool { return m.Launch.InProcess != "" || m.Wiring.Apply != nil }
 
 // resolve merges a variant into the manifest's own files, environment and session.
 func (m *Manifest) resolve(variant string) (Variant, error) {
-	all := Variant{Session: m.Session, Files: map[string]Template{}, Env: map[string]Template{}}
+	all := Variant{Session: m.Session, Headers: m.Timeouts.Headers, Files: map[string]Template{}, Env: map[string]Template{}}
 	merge(all.Files, m.Files)
 	if m.Launch.Exec != nil {
 		merge(all.Env, m.Launch.Exec.Env)
@@ -216,6 +230,7 @@ func (m *Manifest) resolve(variant string) (Variant, error) {
 			replaced[what] = name
 		}
 		all.Session = overlay(all.Session, m.Session, v.Session)
+		change(&all.Headers, m.Timeouts.Headers, v.Headers)
 		merge(all.Files, v.Files)
 		merge(all.Env, v.Env)
 	}
