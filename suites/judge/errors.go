@@ -37,6 +37,21 @@ func RouterError(min, status int, code string, phases ...string) Judge {
 	}
 }
 
+// WhoReached lets j judge the requests that reached a worker alone, or those alone that
+// reached none.
+func WhoReached(any bool, j Judge) Judge {
+	return func(h *history.History) Finding {
+		at, part := attempts(h), *h
+		part.Requests = nil
+		for _, r := range h.Requests {
+			if (len(at[r.Key]) > 0) == any {
+				part.Requests = append(part.Requests, r)
+			}
+		}
+		return j(&part)
+	}
+}
+
 // isJSON says whether a content type is JSON, whatever its parameters.
 func isJSON(kind string) bool {
 	media, _, _ := strings.Cut(kind, ";")

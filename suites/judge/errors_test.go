@@ -60,6 +60,18 @@ func TestRouterErrorWantsAnErrorObject(t *testing.T) {
 	)
 }
 
+func TestWhoReachedTellsRequestsApart(t *testing.T) {
+	both := func(h *story) { h.ask("w0 w1", in("x"), answered(502)); h.ask("", in("x"), answered(503)) }
+	try(t, judge.WhoReached(true, judge.Dispatches(2, 2, "x")),
+		trial{"one of each", both, ""},
+		trial{"one that a single worker had", func(h *story) { both(h); h.ask("w0", in("x")) }, violated + "observed 1"},
+		trial{"none that reached any", func(h *story) { h.ask("", in("x")) }, doubt + "no request"})
+	try(t, judge.WhoReached(false, judge.Unavailable(1, time.Second, "x")),
+		trial{"one of each", both, ""},
+		trial{"one without a 5xx", func(h *story) { both(h); h.ask("", in("x"), answered(404)) }, violated + "status 404"},
+		trial{"none that reached nobody", func(h *story) { h.ask("w0", in("x")) }, doubt + "0 of at least 1"})
+}
+
 func TestUnavailableWantsA5xxSoonAndNoDispatch(t *testing.T) {
 	try(t, judge.Unavailable(1, 2*time.Second, "empty"),
 		trial{"a 503", func(h *story) { h.ask("", in("empty"), answered(503)) }, ""},

@@ -19,6 +19,7 @@ const (
 	modelNotFound     = "model_not_found"
 	connectionFailed  = "connection_failed"
 	resourceExhausted = "resource_exhausted"
+	unavailable       = "unavailable"
 	headerTimeout     = "header_timeout"
 )
 
@@ -116,12 +117,19 @@ func (Cases) RTE006Full() bench.Case {
 	}
 }
 
+// upstream judges requests that failed at their workers. A router may put a failing
+// worker aside: a request that finds all of them so is refused for want of one.
+func upstream(status int, code, phase string) judge.Judge {
+	return judge.All(judge.Unserved(2*len(bench.Shapes()), phase), judge.WhoReached(true, judge.RouterError(1, status, code, phase)),
+		judge.WhoReached(false, judge.RouterError(0, 503, unavailable, phase)))
+}
+
 // RTE006Broken: workers that cannot be reached.
 func (Cases) RTE006Broken() bench.Case {
 	return bench.Case{
 		ID:          "RTE-006/connection-failed",
 		Stimulus:    "requests whose connection is reset or closed before headers at every worker that is tried, keyless and in new sessions, in every shape",
-		Requirement: "each is answered 502 with an error object whose code is connection_failed",
+		Requirement: "each is answered 502 with an error object whose code is connection_failed, or for want of a worker where all are put aside",
 		Alone:       true,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for i := range 2 * len(bench.Shapes()) {
@@ -134,7 +142,7 @@ func (Cases) RTE006Broken() bench.Case {
 			}
 			return nil
 		},
-		Judge: judge.All(judge.RouterError(2*len(bench.Shapes()), 502, connectionFailed, "broken"), judge.Reached(1, "broken")),
+		Judge: upstream(502, connectionFailed, "broken"),
 	}
 }
 
@@ -143,7 +151,7 @@ func (Cases) RTE006Slow() bench.Case {
 	return bench.Case{
 		ID:          "RTE-006/header-timeout",
 		Stimulus:    "requests that no worker answers, keyless and in new sessions, in every shape",
-		Requirement: "each is answered 504 with an error object whose code is header_timeout",
+		Requirement: "each is answered 504 with an error object whose code is header_timeout, or for want of a worker where all are put aside",
 		Claims:      []string{"resilience.headerTimeout"},
 		Variant:     "shortHeaderTimeout", Alone: true, Cost: 2500 * time.Millisecond,
 		Drive: func(ctx context.Context, r *bench.Run) error {
@@ -159,6 +167,6 @@ func (Cases) RTE006Slow() bench.Case {
 			})
 			return nil
 		},
-		Judge: judge.All(judge.RouterError(2*len(bench.Shapes()), 504, headerTimeout, "slow"), judge.Reached(1, "slow")),
+		Judge: upstream(504, headerTimeout, "slow"),
 	}
 }
