@@ -58,7 +58,7 @@ func TestALastTurnIsJudgedAsDeclared(t *testing.T) {
 			h.Requests = append(h.Requests, history.Request{Key: key, Session: session, Phase: phase, Sent: at, Ended: at, Status: 200, End: history.Complete})
 			h.Attempts = append(h.Attempts, ledger.Attempt{Key: key, Worker: workers[w%len(workers)], Status: 200, Arrived: at, End: ledger.Complete})
 		}
-		for s := range 200 {
+		for s := range 60 {
 			id, later := fmt.Sprint("s-", s), s+on(s)
 			for _, phase := range []string{"before", "before", "final"} {
 				turn(id, phase, s)

@@ -2,7 +2,6 @@ package affinity
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/routeproof/routeproof/suites/bench"
@@ -40,10 +39,13 @@ func (Cases) AFF004Others() bench.Case {
 // AFF016Wait: longest waits that cannot be.
 func (Cases) AFF016Wait() bench.Case {
 	s := talk()
-	for _, bad := range []script.Config{{IdleTTL: ttl, InitWait: -time.Millisecond}, {IdleTTL: ttl, InitWait: -time.Hour}} {
+	for _, bad := range []script.Config{
+		{IdleTTL: ttl, InitWait: -time.Millisecond}, {IdleTTL: ttl, InitWait: -time.Hour},
+		{IdleTTL: time.Second - time.Millisecond, InitWait: time.Second}, // a good one mends nothing
+	} {
 		s.Create(bad).Is(script.Fails(script.InvalidArgument))
 	}
 	s.Create(script.Config{IdleTTL: ttl, AtCapacity: "refuse", InitWait: time.Second, Capacity: 1}).Is(script.Done)
-	return bench.Scripted("AFF-016/negative-wait", fmt.Sprintf("longest waits below zero beside an idle time of %v", ttl),
-		"each is refused", s)
+	return bench.Scripted("AFF-016/waits", "longest waits below zero beside a good idle time, and a good one beside a bad idle time",
+		"each is refused as invalid", s)
 }

@@ -50,12 +50,3 @@ func (Catalogue) AFFNativeSeeds() Mutant {
 			})
 		}, "AFF-018/parent")
 }
-
-// AFFWaitClamps takes any wait.
-func (Catalogue) AFFWaitClamps() Mutant {
-	return coordinator("aff/clamps-wait", "a longest wait below zero is replaced by the default",
-		func(cfg affinity.Config, clock affinity.Clock) (affinity.Coordinator, error) {
-			cfg.InitWait = max(cfg.InitWait, 0)
-			return affinity.New(cfg, clock)
-		}, "AFF-016/negative-wait")
-}

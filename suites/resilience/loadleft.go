@@ -44,8 +44,7 @@ func gathered(ctx context.Context, r *bench.Run, n int) (busy string, here []str
 	return "", nil
 }
 
-// failings are the ways in which a worker fails a request. One that is reset before
-// headers is served by another worker.
+// failings are the ways in which a worker fails a request that it has.
 func failings() []ending {
 	status := func(code int) bench.Plan {
 		return bench.Plan{Fault: &bench.Fault{Kind: worker.Status, Status: code}}
@@ -53,21 +52,25 @@ func failings() []ending {
 	broken := func(close bool) bench.Plan {
 		return bench.Plan{Fault: &bench.Fault{Kind: worker.ResetAfterEvents, Events: 3, Close: close}}
 	}
-	reset := func(close bool) bench.Plan {
-		return bench.Plan{Fault: &bench.Fault{Kind: worker.ResetBeforeHeaders, Close: close, Count: 1}}
-	}
 	return []ending{
 		{"answered 500", status(500), false, -1}, {"stream answered 500", status(500), true, -1},
 		{"answered 429", status(429), false, -1}, {"stream answered 503", status(503), true, -1},
 		{"broken off", broken(false), false, -1}, {"stream broken off", broken(true), true, -1},
-		{"reset before headers", reset(false), false, -1}, {"stream closed before headers", reset(true), true, -1},
 	}
+}
+
+// unanswered are the ways in which a connection breaks before headers. The retry is served.
+func unanswered() []ending {
+	reset := func(close bool) bench.Plan {
+		return bench.Plan{Fault: &bench.Fault{Kind: worker.ResetBeforeHeaders, Close: close, Count: 1}}
+	}
+	return []ending{{"reset before headers", reset(false), false, -1}, {"stream closed before headers", reset(true), true, -1}}
 }
 
 // RES005Fails: everything that fails, fails at one worker.
 func (Cases) RES005Fails() bench.Case {
 	const each = 6
-	all, plan := failings(), shares()
+	answered, broken, plan := failings(), unanswered(), shares()
 	return bench.Case{
 		ID:          "RES-005/worker-fails",
 		Stimulus:    "at one worker, six requests each that it answers 429, 500 or 503, breaks off in the middle, or breaks before headers; then, after the convergence time, keyless requests",
@@ -76,15 +79,20 @@ func (Cases) RES005Fails() bench.Case {
 		Claims: []string{"resilience.retry"},
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			// A failure may end its session's binding: each has one of its own.
-			_, here := gathered(ctx, r, each*len(all))
+			_, here := gathered(ctx, r, each*(len(answered)+len(broken)))
 			for i, id := range here {
-				end(ctx, r, all[i%len(all)], id, []string{history.Chat, history.Completions}[i/len(all)%2])
+				// What breaks before headers comes last: a router may put the worker aside.
+				e := broken[i%len(broken)]
+				if i < each*len(answered) {
+					e = answered[i%len(answered)]
+				}
+				end(ctx, r, e, id, []string{history.Chat, history.Completions}[i/len(answered)%2])
 				r.Do(ctx, bench.Req{Phase: "between", Tokens: 1}) // successes between errors keep circuits closed
 			}
 			sample(ctx, r, plan)
 			return nil
 		},
-		Judge: judge.All(judge.Reached(each*len(all), "ended"), sampled(plan)),
+		Judge: judge.All(judge.Reached(each*len(answered)+1, "ended"), sampled(plan)),
 	}
 }
 
