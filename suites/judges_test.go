@@ -82,6 +82,7 @@ var failures = []failure{
 // sound lists what a case demands of a client's failure, so that it may pass.
 var sound = map[string][]string{
 	"RES-001/bounded": {"is answered 502 after its worker broke off", "is cut off after its worker broke off"},
+	"PDS-004/bounded": {"is answered 502 after its worker broke off", "is cut off after its worker broke off"},
 }
 
 func TestNoCasePassesWhenEveryClientFails(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/routeproof/routeproof/suites/bench"
 	"github.com/routeproof/routeproof/suites/judge"
 	"github.com/routeproof/routeproof/suites/judge/stats"
+	"github.com/routeproof/routeproof/suites/script"
 )
 
 // owners sends three turns of each of n ids for each of two owners, in a seeded order
@@ -40,6 +41,27 @@ func (Cases) AFF015TenantsHTTP() bench.Case {
 		Claims:      []string{"affinity.tenant"},
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			owners(ctx, r, pairs, tenantsTurn)
+			return nil
+		},
+		Judge: judge.All(judge.Served(6*pairs), judge.Sticks(2*pairs), judge.Apart(pairs, "first")),
+	}
+}
+
+// AFF015NoTenant: one id, a customer and somebody without a name.
+func (Cases) AFF015NoTenant() bench.Case {
+	pairs := stats.Must(stats.AllSame(1e-6, bench.DefaultWorkers))
+	return bench.Case{
+		ID:          "AFF-015/no-tenant",
+		Stimulus:    "ids that are used by a tenant and without one, three turns of each in every shape, in a seeded order",
+		Requirement: "the tenant's turns are at one worker, those without one at one, and some pair lies on two",
+		Claims:      []string{"affinity.tenant"},
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			owners(ctx, r, pairs, func(owner int, id string) bench.Req {
+				if owner == 0 {
+					return tenantsTurn(owner, id)
+				}
+				return bench.Req{Session: id}
+			})
 			return nil
 		},
 		Judge: judge.All(judge.Served(6*pairs), judge.Sticks(2*pairs), judge.Apart(pairs, "first")),
@@ -92,4 +114,57 @@ func ofTwo(id, requirement string, c bench.Case, sticks func(int, ...string) jud
 	}
 	c.Judge = judge.All(judge.Served(6*ids), sticks(2*ids), judge.OfModel(3*ids))
 	return c
+}
+
+// AFF015TenantsPinned: one id, two customers, who ask for workers by name.
+func (Cases) AFF015TenantsPinned() bench.Case {
+	const ids = 16
+	return bench.Case{
+		ID:          "AFF-015/tenants-pinned",
+		Stimulus:    "ids that two tenants use, each of which pins its turns to another worker, in every shape; then unpinned turns",
+		Requirement: "each tenant's turns are served where its own pins say",
+		Claims:      []string{"affinity.tenant", "pins.worker"},
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			workers := r.Workers()
+			for t := range 3 {
+				for _, x := range r.Rand().Perm(2 * ids) {
+					q := tenantsTurn(x%2, r.SessionID(x/2)).In(bench.Shapes()[(x+3*t)%8])
+					if q.Turn = t; t < 2 {
+						pin := script.At(workers[(x/2+x%2)%len(workers)])
+						q.Pin = &pin
+					}
+					r.Do(ctx, q)
+				}
+			}
+			return nil
+		},
+		Judge: judge.All(judge.Served(6*ids), judge.AsPinned(4*ids), judge.FollowsPin(2*ids), judge.Sticks(2*ids)),
+	}
+}
+
+// AFF015TenantsPinnedPhases: the same in two phases.
+func (Cases) AFF015TenantsPinnedPhases() bench.Case {
+	const ids = 18
+	return bench.Case{
+		ID:          "AFF-015/tenants-pinned-phases",
+		Stimulus:    "prefill and decode workers; ids that two tenants use, each of which pins its turns to other ones of both, in every shape; then unpinned turns",
+		Requirement: "each tenant's turns are prefilled and decoded where its own pins say",
+		Claims:      []string{"affinity.tenant", "pins.worker", "pins.prefill", "pds.split"},
+		Fleet:       split,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			ps, ds := r.WorkersOf(bench.Prefill), r.WorkersOf(bench.Decode)
+			for t := range 3 {
+				for _, x := range r.Rand().Perm(2 * ids) {
+					q := tenantsTurn(x%2, r.SessionID(x/2)).In(bench.Shapes()[(x+3*t)%8])
+					if q.Turn = t; t < 2 {
+						p, d := script.At(ps[(x/2+x%2)%len(ps)]), script.At(ds[(x/6+2*(x%2))%len(ds)])
+						q.PrefillPin, q.Pin = &p, &d
+					}
+					r.Do(ctx, q)
+				}
+			}
+			return nil
+		},
+		Judge: judge.All(judge.Served(6*ids), judge.AsPinned(4*ids), stick(2*ids)),
+	}
 }

@@ -11,9 +11,8 @@ import (
 	"github.com/routeproof/routeproof/suites/judge"
 )
 
-// split is a fleet in two phases, the same as that of area PDS, so that the cases of
-// both share it.
-var split = bench.Fleet{Prefill: 3, Decode: 3, Ranks: 4}
+// split is a fleet in two phases.
+var split = bench.Split
 
 // phase is one of the two: what is true of a session's worker where a request is served
 // by one must be true of its worker in each.
@@ -76,7 +75,7 @@ func errorIn(p phase) bench.Case {
 			}
 			return nil
 		},
-		Judge: judge.All(judge.Served(plan.N, "bound"), judge.Served(plan.N, "after"), p.only(judge.PassedOn("error")), p.beside(judge.Sticks(plan.N)),
+		Judge: judge.All(judge.Served(plan.N, "bound"), p.only(judge.PassedOn("error")), p.beside(judge.Sticks(plan.N)),
 			p.only(judge.Replaced(judge.ByPhase, plan.N*3/4, alpha, "error", "after", "between",
 				"a session whose worker answered with an error to be placed like a new one"))),
 	}
@@ -113,7 +112,7 @@ func failedIn(p phase) bench.Case {
 		Judge: func(h *history.History) judge.Finding {
 			var all []judge.Judge
 			for _, f := range failures {
-				all = append(all, judge.Unserved(plan.N, f.name), judge.Served(plan.N, "after "+f.name), p.only(judge.Replaced(judge.ByPhase, plan.N*3/4, alpha,
+				all = append(all, judge.Unserved(plan.N, f.name), p.only(judge.Replaced(judge.ByPhase, plan.N*3/4, alpha,
 					f.name, "after "+f.name, "between", "a session whose first turn failed ("+f.name+") to be placed like a new one")))
 			}
 			return judge.All(all...)(h)

@@ -119,3 +119,25 @@ func (Cases) AFF021Phases() bench.Case {
 		}(),
 	}
 }
+
+// AFF001ManyPhases: more sessions than a careless table holds, in two phases.
+func (Cases) AFF001ManyPhases() bench.Case {
+	const sessions, rounds = 300, 2
+	return bench.Case{
+		ID:          "AFF-001/many-phases",
+		Stimulus:    "prefill and decode workers; 300 sessions, a turn of each in two rounds, eight at a time",
+		Requirement: "each session's turns are prefilled at one worker and decoded at one",
+		Claims:      []string{"pds.split"},
+		Fleet:       split, Cost: time.Second,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			for t := range rounds {
+				order := r.Rand().Perm(sessions)
+				r.Parallel(sessions, 8, func(i int) {
+					r.Do(ctx, bench.Req{Session: r.SessionID(order[i]), Turn: t, Tokens: 1}.In(bench.Shapes()[(order[i]+3*t)%8]))
+				})
+			}
+			return nil
+		},
+		Judge: judge.All(judge.Served(sessions*rounds), stick(sessions)),
+	}
+}

@@ -50,7 +50,7 @@ func (r *Run) Await(ctx context.Context, max time.Duration, pred func(each func(
 
 // Arrived waits until a worker has the request that carries key.
 func (r *Run) Arrived(ctx context.Context, key string, max time.Duration) bool {
-	return r.ArrivedAt(ctx, key, "", max)
+	return r.ArrivedAt(ctx, key, r.c.at, max)
 }
 
 // ArrivedAt is Arrived at a worker of a role, any for "".
@@ -63,7 +63,7 @@ func (r *Run) ArrivedAt(ctx context.Context, key string, role Role, max time.Dur
 
 // AwaitAbort waits until every worker that has the request has seen its client leave.
 func (r *Run) AwaitAbort(ctx context.Context, key string, max time.Duration) bool {
-	return r.AwaitAbortAt(ctx, key, "", max)
+	return r.AwaitAbortAt(ctx, key, r.c.at, max)
 }
 
 // AwaitAbortAt is AwaitAbort of the workers of a role alone, of any for "".

@@ -108,6 +108,9 @@ func (r *Run) Key() string {
 
 // Plan steers the request that will carry key, at whichever worker it reaches.
 func (r *Run) Plan(key string, p Plan) *Handle {
+	if p.Role == "" {
+		p.Role = r.c.at
+	}
 	h, err := r.bench.fleet.Plan(key, p)
 	if err != nil {
 		r.Fail(err)

@@ -10,7 +10,8 @@ import (
 )
 
 // Only lets a judge see the attempts at workers of one role alone: what is true of
-// aggregated serving shall be true of each phase.
+// aggregated serving shall be true of each phase. Of the workers wired at the start it
+// sees those of the role.
 func Only(role string, j Judge) Judge {
 	return func(h *history.History) Finding {
 		part := *h
@@ -18,6 +19,12 @@ func Only(role string, j Judge) Judge {
 		for _, a := range h.Attempts {
 			if a.Role == role {
 				part.Attempts = append(part.Attempts, a)
+			}
+		}
+		part.Workers = nil
+		for _, w := range h.Fleet {
+			if w.Role == role && slices.Contains(h.Workers, w.ID) {
+				part.Workers = append(part.Workers, w.ID)
 			}
 		}
 		f := j(&part)

@@ -146,6 +146,12 @@ func TestOnlyShowsAJudgeOneRole(t *testing.T) {
 		trial{"decode sticks, prefill does not", func(h *story) { h.split("s", "p0 d0"); h.split("s", "p1 d0") }, violated + "at prefill workers: every turn"},
 		trial{"no prefill", func(h *story) { h.turn("s", "w0"); h.turn("s", "w0") }, doubt + "at prefill workers: only 0"},
 	)
+	try(t, judge.Only(history.Prefill, judge.Share(judge.ByPhase, 2, 1, 1, nil)),
+		trial{"each of its workers has a share", func(h *story) {
+			h.Workers, h.Fleet = []string{"p0", "p1", "d0"}, []history.Worker{{ID: "p0", Role: history.Prefill}, {ID: "p1", Role: history.Prefill}, {ID: "d0", Role: history.Decode}}
+			h.split("", "p0 d0")
+			h.split("", "p1 d0")
+		}, ""})
 	fixed := judge.Finding{Violations: []judge.Violation{{Expected: "this"}}}
 	try(t, judge.Only(history.Decode, func(*history.History) judge.Finding { return fixed }),
 		trial{"a finding that is the judge's own stays as it is", nil, violated + "at decode workers: this"})

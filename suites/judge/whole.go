@@ -3,6 +3,7 @@ package judge
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"github.com/routeproof/routeproof/mockers/ledger"
 	"github.com/routeproof/routeproof/suites/history"
@@ -10,7 +11,7 @@ import (
 
 // AskedWhole requires the workers of both phases to have been asked what the client
 // asked: a body of equal JSON value, but for the hand-off's parameters and, in prefill, but
-// for what limits and streams the answer. A prefill request may hold more. At least min
+// for what limits and streams the answer, and there for no more than one token. A prefill request may hold more. At least min
 // requests must have been compared at a worker of each phase.
 func AskedWhole(min int, phases ...string) Judge {
 	return func(h *history.History) Finding {
@@ -46,6 +47,11 @@ func askedOther(sent []byte, a *ledger.Attempt) string {
 	}
 	own := []string{"kv_transfer_params"}
 	if a.Role == history.Prefill {
+		for _, name := range []string{"min_tokens", "min_completion_tokens"} {
+			if least, err := strconv.Atoi(string(got[name])); err == nil && least > 1 {
+				return fmt.Sprintf("at least %d tokens (%s), of one", least, name)
+			}
+		}
 		own = append(own, "max_tokens", "max_completion_tokens", "min_tokens", "min_completion_tokens", "stream", "stream_options")
 		for name := range got {
 			if _, asked := want[name]; !asked {

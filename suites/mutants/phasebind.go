@@ -195,7 +195,7 @@ func (Catalogue) PDSDrifts() Mutant {
 
 // PDSDriftsDecode decodes without binding.
 func (Catalogue) PDSDriftsDecode() Mutant {
-	return outcomes("pds/drifts-in-decode", "in two phases a turn that was decoded elsewhere than it had to leaves its session unbound there", inDecode, keeps(retried), "AFF-005/decode-crashes")
+	return outcomes("pds/drifts-in-decode", "in two phases a turn that was decoded elsewhere than it had to leaves its session unbound there", inDecode, keeps(retried), "AFF-005/decode-crashes", "AFF-001/retried-decode")
 }
 
 // late is a rule by which a pin is a wish once its worker has let a request time out.

@@ -155,3 +155,35 @@ func (Cases) PDS005Decode() bench.Case {
 		},
 	}
 }
+
+// PDS005Retried: clients that leave while a phase of their request is at a second worker.
+func (Cases) PDS005Retried() bench.Case {
+	const n = 16
+	return bench.Case{
+		ID:          "PDS-005/left-in-retry",
+		Stimulus:    "a prefill worker refuses connections, then a decode worker does; 32 clients, in every shape, that leave while that phase is held at another",
+		Requirement: "the worker that has the request sees it within 2 s, and nothing is sent to decode for who leaves before",
+		Claims:      []string{"resilience.retry"},
+		Fleet:       split, Alone: true,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			for _, role := range []bench.Role{bench.Prefill, bench.Decode} {
+				victim := r.WorkersOf(role)[0]
+				r.Fault(victim, bench.Fault{Kind: worker.Refuse})
+				r.Parallel(n, n, func(i int) {
+					q := bench.Req{Key: r.Key(), Phase: string(role)}.In(bench.Shapes()[i%8])
+					r.Plan(q.Key, bench.Plan{Role: role, HoldHeaders: true})
+					p := r.Start(ctx, q)
+					r.ArrivedAt(ctx, q.Key, role, soon)
+					p.Cancel()
+					p.Wait()
+					r.AwaitAbortAt(ctx, q.Key, role, soon)
+				})
+				r.Heal(victim)
+			}
+			r.Do(ctx, bench.Req{Phase: "after"})
+			return nil
+		},
+		Judge: judge.All(judge.Only(history.Prefill, judge.AbortSeen(soon, n, "prefill")), judge.Untouched(history.Decode, n, "prefill"),
+			judge.Only(history.Decode, judge.AbortSeen(soon, n, "decode")), judge.Served(1, "after")),
+	}
+}
