@@ -2,6 +2,7 @@ package suites
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -135,6 +136,8 @@ func fits(m *target.Manifest, x bench.Case, claims []string) error {
 		return missing("session.tenant", "affinity.tenant", "write session: {..., tenant: HEADER}")
 	case has("affinity.query") && session.Query == "":
 		return missing("session.query", "affinity.query", "write session: {..., query: HEADER}")
+	case has("routing.aliases") && !slices.Contains(slices.Collect(maps.Values(m.Aliases)), m.Models[0]):
+		return missing("aliases", "routing.aliases", "write aliases: {ALIAS: "+m.Models[0]+"}")
 	case x.Fleet.Models > len(m.Models):
 		return missing("models", "routing.byModel", "write models: [ONE, ANOTHER]")
 	case has("resilience.headerTimeout") && (headers == 0 || headers > maxHeaders):

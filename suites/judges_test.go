@@ -28,6 +28,7 @@ func declarations() []history.Session {
 		{Kind: "table", IdleTTL: time.Second, Capacity: 8, AtCapacity: "refuse"},
 		{Kind: "table", IdleTTL: time.Second, Capacity: 8, AtCapacity: "unpinned"},
 		{Kind: "table", IdleTTL: time.Second, Capacity: 8, AtCapacity: "evict"},
+		{Kind: "table", IdleTTL: time.Second, Capacity: 8, AtCapacity: "refuse", Final: "release"},
 		{Kind: "hash"},
 		{Kind: "none"},
 	}

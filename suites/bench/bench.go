@@ -48,7 +48,7 @@ func Open(ctx context.Context, env Env, variant string, n int, shape Fleet) (*Be
 	if all := len(shape.shapes(n)); len(ports) > 0 && len(ports) < all {
 		return nil, fmt.Errorf("%s: wiring.ports lists %d ports and this case needs %d workers; list more", m.File, len(ports), all)
 	}
-	f, err := shape.start(n, m.Models, ports)
+	f, err := shape.start(n, m.Models, m.Aliases, ports)
 	if err != nil {
 		return nil, fmt.Errorf("start the mock fleet: %w", err)
 	}

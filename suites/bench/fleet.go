@@ -3,6 +3,7 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -78,16 +79,29 @@ func (f Fleet) shapes(aggregated int) (all []worker.Shape) {
 	return all
 }
 
+// everyName is the models with their aliases behind them: a worker serves a model under
+// each of its names, for a router may send on the one that the client used or the
+// model's own.
+func everyName(aliases map[string]string, models ...string) []string {
+	all := slices.Clone(models)
+	for _, alias := range slices.Sorted(maps.Keys(aliases)) {
+		if slices.Contains(models, aliases[alias]) {
+			all = append(all, alias)
+		}
+	}
+	return all
+}
+
 // start starts the mock workers.
-func (f Fleet) start(aggregated int, models []string, ports []int) (*fleet.Fleet, error) {
+func (f Fleet) start(aggregated int, models []string, aliases map[string]string, ports []int) (*fleet.Fleet, error) {
 	shapes := f.shapes(aggregated)
 	if f.Models == 0 {
-		return fleet.New(fleet.Config{Shapes: shapes, Models: models, Ports: ports})
+		return fleet.New(fleet.Config{Shapes: shapes, Models: everyName(aliases, models...), Ports: ports})
 	}
 	if len(models) < f.Models {
 		return nil, fmt.Errorf("the manifest lists %d models and this case needs %d", len(models), f.Models)
 	}
-	all, err := fleet.New(fleet.Config{Models: models, Ports: ports})
+	all, err := fleet.New(fleet.Config{Models: everyName(aliases, models...), Ports: ports})
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +109,7 @@ func (f Fleet) start(aggregated int, models []string, ports []int) (*fleet.Fleet
 	for _, s := range shapes {
 		i := n[s.Role] % f.Models
 		n[s.Role]++
-		if _, err := all.AddServing(models[i:i+1], s); err != nil {
+		if _, err := all.AddServing(everyName(aliases, models[i]), s); err != nil {
 			return nil, errors.Join(err, all.Close())
 		}
 	}

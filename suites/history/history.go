@@ -106,6 +106,7 @@ type Session struct {
 	IdleTTL    time.Duration `json:"idleTTL"`
 	Capacity   int           `json:"capacity"`
 	AtCapacity string        `json:"atCapacity"` // refuse, unpinned, evict
+	Final      string        `json:"final"`      // ignore, release
 }
 
 // Worker is what a worker of the fleet is.

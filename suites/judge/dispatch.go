@@ -194,15 +194,15 @@ func answeredAlike(like func(client, worker int) bool, want func(worker int) str
 }
 
 // Exhausted requires at least min requests of the phases to have been sent, and
-// each to be answered 503 with Retry-After from no worker.
+// each to be answered with a 5xx and Retry-After, by no worker.
 func Exhausted(min int, phases ...string) Judge {
 	return func(h *history.History) Finding {
 		var g group
 		at := attempts(h)
 		rs := In(h, phases...)
 		for _, r := range rs {
-			if r.End != history.Complete || r.Status != 503 || len(values(r.Header, "Retry-After")) == 0 {
-				g.add(fmt.Sprintf("503 with Retry-After (%s, %s)", phaseName(r), how(r)), outcome(r), r.Key)
+			if r.End != history.Complete || r.Status/100 != 5 || len(values(r.Header, "Retry-After")) == 0 {
+				g.add(fmt.Sprintf("a 5xx with Retry-After (%s, %s)", phaseName(r), how(r)), outcome(r), r.Key)
 			}
 			if n := len(at[r.Key]); n > 0 {
 				g.add(fmt.Sprintf("no dispatch (%s, %s)", phaseName(r), how(r)), fmt.Sprintf("%d", n), r.Key)

@@ -165,7 +165,11 @@ func RankFree(role string, min int, phases ...string) Judge {
 		n, named := 0, 0
 		var same []string
 		for _, r := range In(h, phases...) {
-			if r.Pin == nil || r.Pin.Rank == nil {
+			other, own := r.Pin, r.PrefillPin
+			if role != history.Prefill {
+				other, own = own, other
+			}
+			if other == nil || other.Rank == nil || own != nil && own.Rank != nil {
 				continue
 			}
 			for _, a := range at[r.Key] {
@@ -177,7 +181,7 @@ func RankFree(role string, min int, phases ...string) Judge {
 					continue
 				}
 				named++
-				if a.Rank == *r.Pin.Rank {
+				if a.Rank == *other.Rank {
 					same = append(same, r.Key)
 				}
 			}

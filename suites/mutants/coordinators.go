@@ -96,7 +96,7 @@ func (Catalogue) AFFClamps() Mutant {
 	return coordinator("aff/clamps", "an idle time out of range is replaced by the nearest that is in it",
 		making(reference).withTTL(func(d time.Duration) time.Duration {
 			return min(max(d, affinity.MinIdleTTL), affinity.MaxIdleTTL)
-		}), "AFF-016/settings")
+		}), "AFF-016/settings", "AFF-016/waits")
 }
 
 // AFFFoldsTable compares ids without case, in the table.

@@ -29,7 +29,7 @@ func startLocal(m *Manifest, v Variant, opt Options) (holder, error) {
 		factory = ReferenceFactory
 	}
 	router, err := factory(LocalConfig{
-		Seed: opt.Seed, Session: v.Session, Models: m.Models,
+		Seed: opt.Seed, Session: v.Session, Models: m.Models, Aliases: m.Aliases,
 		HeaderTimeout: cmp.Or(v.Headers, localHeaderTimeout), Policy: localPolicy,
 	})
 	if err != nil {

@@ -62,7 +62,7 @@ func Parse(file string, source []byte, claims []string) (*Manifest, error) {
 
 func (m *Manifest) read(root value, claims []string) {
 	o := root.object("apiVersion", "implementation", "launch", "component", "files", "ports", "wiring", "endpoint",
-		"session", "pins", "claims", "models", "timeouts", "variants", "exemptions")
+		"session", "pins", "claims", "models", "aliases", "timeouts", "variants", "exemptions")
 	if v, ok := o.need("apiVersion", "write apiVersion: "+APIVersion); ok {
 		v.word(APIVersion)
 	}
@@ -81,18 +81,18 @@ func (m *Manifest) read(root value, claims []string) {
 		m.readPorts(v)
 		m.needsProcess(v)
 	}
-	m.Session = Session{Kind: KindNone, Scope: "replica"}
+	m.Session = Session{Kind: KindNone, Scope: "replica", Final: FinalIgnore}
 	if m.HasRouter() {
 		m.readWiring(o)
 		m.readEndpoint(o)
 		if v, ok := o.need("session", "say how the target treats sessions, at least session: {kind: none}"); ok {
-			m.Session = readSession(v, Session{Scope: "replica"})
+			m.Session = readSession(v, Session{Scope: "replica", Final: FinalIgnore})
 		}
 		if v, ok := o.has("pins"); ok {
 			m.Pins = readPins(v)
 		}
 	} else {
-		for _, key := range []string{"wiring", "endpoint", "session", "pins", "variants", "models", "timeouts"} {
+		for _, key := range []string{"wiring", "endpoint", "session", "pins", "variants", "models", "aliases", "timeouts"} {
 			if v, ok := o.has(key); ok {
 				v.fail("", "has no effect: the manifest launches no router, only a component", "remove it, or say how the router is launched")
 			}
@@ -102,6 +102,9 @@ func (m *Manifest) read(root value, claims []string) {
 	m.Models = []string{"mock"}
 	if v, ok := o.has("models"); ok {
 		m.Models = distinct(v)
+	}
+	if v, ok := o.has("aliases"); ok {
+		m.readAliases(v)
 	}
 	m.Timeouts.Convergence = 2 * time.Second
 	if v, ok := o.has("timeouts"); ok {
@@ -138,6 +141,21 @@ func (m *Manifest) readImplementation(o object) {
 				t.fail(*f.into, "holds a control character", "write plain text: it is printed and reported as it stands")
 			}
 		}
+	}
+}
+
+// readAliases reads other names of the models.
+func (m *Manifest) readAliases(v value) {
+	m.Aliases = map[string]string{}
+	for _, e := range v.entries() {
+		model := e.val.text()
+		switch {
+		case slices.Contains(m.Models, e.key):
+			v.r.fail(e.at, e.val.path, e.key, "is a model itself", "give it one meaning")
+		case v.r.err == nil && !slices.Contains(m.Models, model):
+			e.val.fail(model, fmt.Sprintf("%q is none of the models", model), "write ALIAS: MODEL with one of "+strings.Join(m.Models, ", "))
+		}
+		m.Aliases[e.key] = model
 	}
 }
 

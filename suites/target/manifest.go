@@ -29,6 +29,12 @@ const (
 	CapacityEvict    = "evict"    // an old binding makes room
 )
 
+// Values of session.final.
+const (
+	FinalIgnore  = "ignore"  // it is a turn like any other
+	FinalRelease = "release" // its end ends the session's binding
+)
+
 // Values of wiring.workers.
 const (
 	WorkersStatic = "static" // rendered into files, arguments or environment
@@ -48,8 +54,9 @@ type Manifest struct {
 	Endpoint       Template // base URL of the OpenAI API, without /v1; empty in process
 	Session        Session
 	Pins           Pins
-	Claims         map[string]bool // every known claim is answered
-	Models         []string        // model names that clients may ask for; at least one
+	Claims         map[string]bool   // every known claim is answered
+	Models         []string          // model names that clients may ask for; at least one
+	Aliases        map[string]string // other names of Models: alias -> model
 	Timeouts       Timeouts
 	Variants       map[string]Variant
 	Exemptions     []Exemption
@@ -142,6 +149,7 @@ type Session struct {
 	Tenant     string        // header whose value keeps equal session ids apart; empty: none
 	Query      string        // header with the value "target" that only asks where the session is bound; empty: none
 	AtCapacity string        // CapacityRefuse, CapacityUnpinned, CapacityEvict; empty: not declared
+	Final      string        // what a turn that says it is its session's last does: FinalIgnore (default) or FinalRelease
 }
 
 // Carrier is where the session id travels. At most one is set; none only with KindNone.
@@ -251,6 +259,7 @@ func overlay(s, own, v Session) Session {
 	change(&s.AtCapacity, own.AtCapacity, v.AtCapacity)
 	change(&s.Query, own.Query, v.Query)
 	change(&s.Tenant, own.Tenant, v.Tenant)
+	change(&s.Final, own.Final, v.Final)
 	return s
 }
 

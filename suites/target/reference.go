@@ -19,6 +19,7 @@ component: {inprocess: reference}
 session: {carrier: {header: X-Session-ID}, kind: table, scope: replica, idleTTL: 60s, capacity: 65536, atCapacity: refuse, query: X-Routeproof-Query, tenant: X-Tenant-ID}
 pins: {worker: X-Dynamo-Worker-Instance-ID, rank: X-Dynamo-DP-Rank, prefillWorker: X-Dynamo-Prefill-Instance-ID, prefillRank: X-Dynamo-Prefill-DP-Rank}
 models: [mock, other]
+aliases: {mock-latest: mock, "org/mock": mock, another: other}
 timeouts: {headers: 10s}
 variants:
   shortTTL: {session: {idleTTL: 2s}}
