@@ -122,7 +122,7 @@ func (c *Catalogue) check() error {
 			return fmt.Errorf("mutant %s is defined twice", m.ID)
 		}
 		seen[m.ID] = true
-		if len(m.KilledBy) == 0 || m.Fault == "" || m.New == nil && m.Index == nil {
+		if len(m.KilledBy) == 0 || m.Fault == "" || m.New == nil && m.Component().None() {
 			return fmt.Errorf("mutant %s lacks its fault, its factory or the cases that kill it", m.ID)
 		}
 		for _, id := range m.KilledBy {

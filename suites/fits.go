@@ -2,6 +2,7 @@ package suites
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,9 @@ const maxCapacity = 4096
 // maxIdle is the longest idle time that a case is willing to wait out.
 const maxIdle = 10 * time.Second
 
+// maxHeaders is the longest wait for response headers that a case is willing to wait out.
+const maxHeaders = 2 * time.Second
+
 // Fits says whether a manifest holds what the jobs' cases need, of those that
 // its claims call for. The error is a *target.ManifestError that names what is missing.
 func (c *Catalogue) Fits(m *target.Manifest, jobs []Job) error {
@@ -24,6 +28,9 @@ func (c *Catalogue) Fits(m *target.Manifest, jobs []Job) error {
 			return m.Fault([]string{"variants", name}, "variants."+name, "", "no case runs in a variant of this name",
 				"the variants are "+strings.Join(c.variants(), ", "))
 		}
+	}
+	if err := c.leansOnNo(m); err != nil {
+		return err
 	}
 	for _, j := range jobs {
 		x, _ := c.Case(j.Case)
@@ -34,6 +41,34 @@ func (c *Catalogue) Fits(m *target.Manifest, jobs []Job) error {
 		}
 		if err := fits(m, x, all); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// leansOnNo finds a claim that is answered yes, though every case that looks at it asks
+// for a claim, too, that is answered no: all of them would be declined, in silence.
+func (c *Catalogue) leansOnNo(m *target.Manifest) error {
+	needs := map[string][]string{} // claim -> what all of its cases ask for
+	for _, x := range c.Cases {
+		cl, _ := c.Spec.Clause(x.Clause())
+		all := claims(cl, x)
+		for _, name := range all {
+			if _, seen := needs[name]; !seen {
+				needs[name] = slices.Clone(all)
+			}
+			needs[name] = slices.DeleteFunc(needs[name], func(other string) bool { return !slices.Contains(all, other) })
+		}
+	}
+	for _, name := range c.Spec.ClaimNames() {
+		if !m.Claims[name] {
+			continue
+		}
+		if no := declined(m, needs[name]); no != "" {
+			at := []string{"claims", no}
+			line, _ := m.At(at...)
+			return m.Fault([]string{"claims", name}, "claims."+name, "yes",
+				fmt.Sprintf("answered yes, but %s (line %d) is answered no, which every case of it needs", no, line), "answer "+no+" with yes, or this one with no")
 		}
 	}
 	return nil
@@ -79,6 +114,10 @@ func fits(m *target.Manifest, x bench.Case, claims []string) error {
 	if err != nil {
 		return err
 	}
+	headers, err := m.HeadersOf(x.Variant)
+	if err != nil {
+		return err
+	}
 	missing := func(key, claim, remedy string) error {
 		return m.Fault([]string{"claims", claim}, key, "", fmt.Sprintf("missing: case %s needs it, since the claim on this line is answered yes", x.ID), remedy+", or answer the claim with no")
 	}
@@ -97,6 +136,14 @@ func fits(m *target.Manifest, x bench.Case, claims []string) error {
 		return missing("session.tenant", "affinity.tenant", "write session: {..., tenant: HEADER}")
 	case has("affinity.query") && session.Query == "":
 		return missing("session.query", "affinity.query", "write session: {..., query: HEADER}")
+	case has("routing.aliases") && !slices.Contains(slices.Collect(maps.Values(m.Aliases)), m.Models[0]):
+		return missing("aliases", "routing.aliases", "write aliases: {ALIAS: "+m.Models[0]+"}")
+	case x.Fleet.Models > len(m.Models):
+		return missing("models", "routing.byModel", "write models: [ONE, ANOTHER]")
+	case has("resilience.headerTimeout") && (headers == 0 || headers > maxHeaders):
+		return m.Fault([]string{"variants", x.Variant}, "timeouts.headers", headers.String(),
+			fmt.Sprintf("case %s waits it out, and in variant %q it is %v (0s: not declared)", x.ID, x.Variant, headers),
+			fmt.Sprintf("declare at most %v there, or answer the claim resilience.headerTimeout with no", maxHeaders))
 	case has("affinity.key") && session.Kind == target.KindNone:
 		return m.Fault([]string{"session", "kind"}, "session.kind", target.KindNone, "contradicts the claim affinity.key: yes",
 			"declare table or hash, or answer the claim affinity.key with no")

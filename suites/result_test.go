@@ -126,7 +126,7 @@ func TestAnUnknownCaseNamesNearOnes(t *testing.T) {
 			t.Errorf("%s: %v", arg, err)
 		}
 	}
-	for arg, n := range map[string]int{"RTE-001": 3, "RTE-001/bursts": 1} {
+	for arg, n := range map[string]int{"RTE-001": 4, "RTE-001/bursts": 1} {
 		if got, err := c.Match([]string{arg, arg}); err != nil || len(got) != n {
 			t.Errorf("%s: %d cases, %v", arg, len(got), err)
 		}
@@ -141,14 +141,20 @@ func TestAManifestThatLacksWhatItsClaimsCallForIsRefusedAtItsLine(t *testing.T) 
 	good := string(target.Reference(c.Spec.ClaimNames()).Source())
 	for name, tc := range map[string]struct{ old, new, want string }{
 		"no variant with a short time": {"  shortTTL: {session: {idleTTL: 2s}}\n", "", `key "variants.shortTTL": missing`},
-		"a table too large to fill":    {"{capacity: 64}", "{capacity: 64000}", "m.yaml:10:19"},
-		"an idle time of hours":        {"idleTTL: 2s", "idleTTL: 2h", "m.yaml:9:14"},
+		"a table too large to fill":    {"{capacity: 64}", "{capacity: 64000}", "m.yaml:12:19"},
+		"an idle time of hours":        {"idleTTL: 2s", "idleTTL: 2h", "m.yaml:11:14"},
 		"a variant of no case":         {"  shortTTL:", "  shortTtl: {}\n  shortTTL:", `"variants.shortTtl"`},
 		"no idle time":                 {"idleTTL: 60s, ", "", "idleTTL"},
 		"no component":                 {"component: {inprocess: reference}\n", "", `key "component": missing`},
 		"no header for a pin":          {"pins: {worker: X-Dynamo-Worker-Instance-ID, rank: X-Dynamo-DP-Rank, prefillWorker: X-Dynamo-Prefill-Instance-ID, prefillRank: X-Dynamo-Prefill-DP-Rank}\n", "", `key "pins.worker": missing`},
 		"no header for a rank":         {"rank: X-Dynamo-DP-Rank, ", "", `key "pins.rank": missing`},
 		"no header for prefill":        {", prefillRank: X-Dynamo-Prefill-DP-Rank", "", `key "pins.prefillWorker": missing`},
+		"a claim that needs another":   {`"affinity.key": yes`, `"affinity.key": no`, `is answered no, which every case of it needs; answer affinity.key with yes, or this one with no`},
+		"a rank of no worker":          {`"pins.worker": yes`, `"pins.worker": no`, `"claims.pins.rank": answered yes, but pins.worker`},
+		"one model alone":              {"models: [mock, other]\naliases: {mock-latest: mock, \"org/mock\": mock, another: other}\n", "", `key "models": missing`},
+		"no short wait for headers":    {"  shortHeaderTimeout: {timeouts: {headers: 1s}}\n", "", `key "variants.shortHeaderTimeout": missing`},
+		"a wait for headers too long":  {"{headers: 1s}", "{headers: 3s}", `declare at most 2s`},
+		"no wait for headers declared": {"{timeouts: {headers: 1s}}", "{timeouts: {}}", `declare at most 2s`},
 		"no header for questions":      {", query: X-Routeproof-Query", "", `key "session.query": missing`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,8 +17,11 @@ import (
 	"github.com/routeproof/routeproof/suites/target"
 )
 
-// defaultReportDir is where reports go.
-const defaultReportDir = "routeproof-report"
+// Where reports go. A run of one case must not replace a certification's report.
+const (
+	defaultReportDir = "routeproof-report"
+	defaultRunDir    = "routeproof-run"
+)
 
 // options are the flags that every command shares which runs cases.
 type options struct {
@@ -26,12 +29,12 @@ type options struct {
 	shards                  int
 }
 
-func (o *options) flags(c *cobra.Command, withTarget bool) {
+func (o *options) flags(c *cobra.Command, reportDir string, withTarget bool) {
 	f := c.Flags()
 	if withTarget {
 		f.StringVar(&o.target, "target", "", "manifest of the router under test (default: the built-in reference)")
 	}
-	f.StringVar(&o.reportDir, "report-dir", defaultReportDir, "folder for report.json, junit.xml and the evidence")
+	f.StringVar(&o.reportDir, "report-dir", reportDir, "folder for report.json, junit.xml and the evidence")
 	f.StringVar(&o.seed, "seed", "", "base seed of all random choices, 0 to 18446744073709551615 (default: random)")
 	f.IntVar(&o.shards, "shards", 0, "processes that run cases side by side (default: 4, or 1 for a target with fixed ports)")
 }
@@ -116,7 +119,7 @@ func (a *app) certify() *cobra.Command {
 			return a.runs(&p, certify.Run)
 		},
 	}
-	o.flags(c, true)
+	o.flags(c, defaultReportDir, true)
 	c.Flags().StringVar(&profile, "profile", "", "certify the clauses of this profile only")
 	c.Flags().StringVar(&expect, "expect", "", "file with the expected verdicts; exit 0 if and only if they are met exactly")
 	return c
@@ -152,7 +155,7 @@ func (a *app) run() *cobra.Command {
 			return a.runs(&p, certify.Run)
 		},
 	}
-	o.flags(c, true)
+	o.flags(c, defaultRunDir, true)
 	c.Flags().StringVar(&mutant, "mutant", "", "run on this wrong router, to see what a failure looks like")
 	return c
 }
@@ -190,7 +193,7 @@ func (a *app) selfTest() *cobra.Command {
 			return a.runs(&p, certify.SelfTest)
 		},
 	}
-	o.flags(c, false)
+	o.flags(c, defaultReportDir, false)
 	return c
 }
 

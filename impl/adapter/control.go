@@ -74,6 +74,15 @@ type named struct {
 	Instance string `json:"instance"`
 }
 
+// instanceOf is the instance that arguments name and hold nothing else.
+func (s *server) instanceOf(args json.RawMessage) (*instance, error) {
+	a, err := decode[named](args)
+	if err != nil {
+		return nil, err
+	}
+	return s.instance(a.Instance)
+}
+
 // instance finds one by name; the lock is not held.
 func (s *server) instance(name string) (*instance, error) {
 	s.mu.Lock()
@@ -85,11 +94,7 @@ func (s *server) instance(name string) (*instance, error) {
 }
 
 func (s *server) close(args json.RawMessage) (any, error) {
-	a, err := decode[named](args)
-	if err != nil {
-		return nil, err
-	}
-	i, err := s.instance(a.Instance)
+	i, err := s.instanceOf(args)
 	if err != nil {
 		return nil, err
 	}

@@ -26,15 +26,12 @@ type Pins struct {
 //	                      alias x-worker-instance-id                     aliases x-dp-rank, x-data-parallel-rank
 //	prefill               x-dynamo-prefill-instance-id                   x-dynamo-prefill-dp-rank
 //	                      alias x-prefill-instance-id                    alias x-prefill-dp-rank
-//	                      beside a prefill rank, and without these:
-//	                      the worker of the other phase
 //
 // The names are those of Dynamo's frontend, where the plain worker header names a
 // backend for every phase and the plain rank goes with it into prefill. Here each
-// phase reads its own fields: the plain rank is no prefill rank. The plain
-// worker stands in for a prefill worker only where a prefill rank asks for one;
-// where no prefill field is there, prefill is free, for a client that names its
-// decode worker does not want prefill to fail for it.
+// phase reads its own fields alone: the plain worker and the plain rank say nothing of
+// prefill, and a prefill rank without a prefill worker is an error, also beside a plain
+// worker, and where nothing is prefilled.
 //
 // Names are case-insensitive. Of a repeated header the first value counts, without
 // outer blanks; an empty one counts as absent, and the alias is read. A value that is
@@ -55,17 +52,17 @@ const RankHeader = "X-Data-Parallel-Rank"
 // Pins returns the request's pins. The error names the header that is wrong: a
 // rank that is no number from 0 to 4294967295, or one without a worker.
 func (Headers) Pins(h http.Header) (p Pins, err error) {
-	if p.Serve, err = read(h, serveWorker, serveRank, ""); err != nil {
+	if p.Serve, err = read(h, serveWorker, serveRank); err != nil {
 		return Pins{}, err
 	}
-	if p.Prefill, err = read(h, prefillWorker, prefillRank, p.Serve.Worker); err != nil {
+	if p.Prefill, err = read(h, prefillWorker, prefillRank); err != nil {
 		return Pins{}, err
 	}
 	return p, nil
 }
 
 // read returns one phase's pin.
-func read(h http.Header, worker, rank []string, standIn string) (t affinity.Target, err error) {
+func read(h http.Header, worker, rank []string) (t affinity.Target, err error) {
 	_, t.Worker = first(h, worker)
 	name, value := first(h, rank)
 	if value == "" {
@@ -74,9 +71,6 @@ func read(h http.Header, worker, rank []string, standIn string) (t affinity.Targ
 	n, err := strconv.ParseUint(value, 10, 32)
 	if err != nil {
 		return t, fmt.Errorf("%s: %.100q is no data-parallel rank: send a whole number from 0, or drop the header", name, value)
-	}
-	if t.Worker == "" {
-		t.Worker = standIn
 	}
 	if t.Worker == "" {
 		return t, fmt.Errorf("%s: rank %d is asked for without a worker: name it in %s, or drop the rank", name, n, worker[0])

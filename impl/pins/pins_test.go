@@ -51,7 +51,6 @@ func TestEachPhaseReadsItsOwnFields(t *testing.T) {
 		{"both phases", []string{worker, "d", rank, "1", pWorker, "p", pRank, "0"}, at("d", 1), at("p", 0)},
 		{"the decode rank is no prefill rank", []string{worker, "d", rank, "1", pWorker, "p"}, at("d", 1), at("p")},
 		{"the prefill rank is no decode rank", []string{worker, "d", pWorker, "p", pRank, "1"}, at("d"), at("p", 1)},
-		{"the worker stands in beside a prefill rank", []string{worker, "w", rank, "2", pRank, "1"}, at("w", 2), at("w", 1)},
 		{"outer blanks", []string{worker, " \tw \t", rank, " 1 "}, at("w", 1), at("")},
 		{"inner blanks and case count", []string{worker, "W 1"}, at("W 1"), at("")},
 		{"blank headers are absent", []string{worker, " ", rank, "", pWorker, "\t", pRank, " "}, at(""), at("")},
@@ -91,6 +90,7 @@ func TestARankWithoutItsWorkerIsAnError(t *testing.T) {
 		{"x-data-parallel-rank", "1"},
 		{rank, "1", pWorker, "p"}, // the other phase's worker is no stand-in
 		{pRank, "0"},
+		{worker, "w", rank, "2", pRank, "1"}, // nor here
 		{rank, "0", worker, " "},
 	} {
 		if _, err := (Headers{}).Pins(headers(c...)); err == nil || !strings.Contains(err.Error(), "without a worker") {

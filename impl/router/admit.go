@@ -48,6 +48,9 @@ func (r *Router) admit(w http.ResponseWriter, req *http.Request) (*exchange, err
 		}
 		return nil, err
 	}
+	if body, err = underOwnName(body, r.cfg.Aliases); err != nil {
+		return nil, err
+	}
 	x := &exchange{r: r, w: w, req: req, body: body, key: affinity.Key{Model: model}, splittable: r.parts.Prefill.Handoff.Splits(req.URL.Path)}
 	if r.parts.Affinity != nil {
 		x.key.Session = r.parts.Sessions.Session(req)

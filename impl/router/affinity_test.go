@@ -3,7 +3,6 @@ package router
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -263,19 +262,15 @@ func TestAtCapacity(t *testing.T) {
 
 func TestAClientThatLeavesUnbindsNothingAndBindsNothing(t *testing.T) {
 	r, workers := newAffineRig(t, Config{}, 2)
-	arrived := make(chan struct{}, 8)
+	h := newHanger()
 	leave := func(session string) {
 		ctx, cancel := context.WithCancel(t.Context())
-		workers[0].set(func(_ http.ResponseWriter, req *http.Request) {
-			_, _ = io.Copy(io.Discard, req.Body)
-			arrived <- struct{}{}
-			<-req.Context().Done()
-		})
-		go func() {
-			receive(t, "the request arrives", arrived)
-			cancel()
-		}()
-		if _, err := r.try(r.request(ctx, session)); err == nil {
+		defer cancel()
+		workers[0].set(h.ServeHTTP)
+		sent := r.begin(r.request(ctx, session))
+		receive(t, "the request arrives", h.arrived)
+		cancel()
+		if p := receive(t, "the client leaves", sent); p.err == nil {
 			t.Error("a request that was never answered succeeded")
 		}
 		r.idle()
@@ -302,35 +297,20 @@ func TestAClientThatLeavesUnbindsNothingAndBindsNothing(t *testing.T) {
 
 func TestWhenTheFirstRequestsClientLeavesAWaiterTakesOver(t *testing.T) {
 	r, workers := newAffineRig(t, Config{}, 2)
-	arrived := make(chan struct{}, 1)
-	workers[0].set(func(_ http.ResponseWriter, req *http.Request) {
-		_, _ = io.Copy(io.Discard, req.Body)
-		arrived <- struct{}{}
-		<-req.Context().Done()
-	})
+	h := newHanger()
+	workers[0].set(h.ServeHTTP)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	first := make(chan error, 1)
-	go func() {
-		_, err := r.try(r.request(ctx, "s"))
-		first <- err
-	}()
-	receive(t, "the first request arrives", arrived)
-	second := make(chan reply, 1)
-	go func() {
-		p, err := r.try(r.request(t.Context(), "s"))
-		if err != nil {
-			t.Error(err)
-		}
-		second <- p
-	}()
+	first := r.begin(r.request(ctx, "s"))
+	receive(t, "the first request arrives", h.arrived)
+	second := r.begin(r.request(t.Context(), "s"))
 	select {
 	case p := <-second:
 		t.Fatalf("the second request did not wait but got %+v", p)
 	case <-time.After(50 * time.Millisecond):
 	}
 	cancel()
-	if err := receive(t, "the first client leaves", first); err == nil {
+	if p := receive(t, "the first client leaves", first); p.err == nil {
 		t.Error("the first request succeeded")
 	}
 	if p := receive(t, "the waiter takes over", second); p.body != "w1" {
@@ -346,7 +326,7 @@ func TestWaitingBehindAFirstRequestEndsWith503(t *testing.T) {
 		arrived <- struct{}{}
 		<-release
 	})
-	go func() { _, _ = r.try(r.request(t.Context(), "s")) }()
+	r.begin(r.request(t.Context(), "s"))
 	receive(t, "the first request arrives", arrived)
 	p := r.send("s")
 	close(release)

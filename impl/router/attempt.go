@@ -22,9 +22,10 @@ func (l *leg) attempt(t *fleet.Ticket, body []byte, use func(*fleet.Ticket, *htt
 	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	l.x.dispatches()
 	l.attempts++
-	out := Outcome{Attempt: l.attempts, MaxAttempts: cfg.MaxAttempts, Session: l.inSession(), Bound: l.bound(), Pinned: l.pin.Worker != "",
-		Prefill: l.fit == fleet.Prefill}
+	out := Outcome{Attempt: l.attempts, MaxAttempts: cfg.MaxAttempts, Elsewhere: l.x.elsewhere, Session: l.inSession(), Bound: l.bound(),
+		WasBound: l.x.wasBound, Pinned: l.pin.Worker != "", Prefill: l.fit == fleet.Prefill}
 	req := outgoing(ctx, l.x.req, bytes.NewReader(body), int64(len(body)), t.Place)
 	if l.x.requestID != "" {
 		req.Header["X-Request-Id"] = []string{l.x.requestID}
@@ -95,5 +96,6 @@ func (l *leg) again(t *fleet.Ticket, d Decision) bool {
 	target := t.Target()
 	l.failed = append(l.failed, target.Worker)
 	l.pin.Worker = ""
+	l.x.elsewhere++
 	return true
 }

@@ -47,9 +47,19 @@ type Config struct {
 	// without it belongs to the tenant without a name. Default: "", no tenants.
 	TenantHeader string
 
+	// Aliases are other names of models: alias -> the name that workers serve it under.
+	// A request that names a model by its alias is one for that model in every way, and
+	// is sent on with the model's own name, for a worker knows no names but those that
+	// it lists. An alias counts before a model of the same name. Default: none.
+	Aliases map[string]string
+
 	HeaderTimeout time.Duration // longest wait for a worker's response headers; default 30 s
-	MaxAttempts   int           // most workers tried for one request; default 3
 	MaxBody       int64         // largest request body, in bytes; default 64 MiB
+
+	// MaxAttempts is how many workers of a phase may be tried for one request, at least
+	// 1; default 3. DefaultFailover tries two at most where a header timeout passes, and
+	// goes elsewhere once, over both phases, for a request whose session was bound.
+	MaxAttempts int
 }
 
 // withDefaults fills zero values in.
@@ -102,6 +112,14 @@ func (c Config) Validate() error {
 	}
 	if c.TenantHeader != "" && !validHeaderName(c.TenantHeader) {
 		return fmt.Errorf("tenantHeader %q is not a header name: use letters, digits and hyphens, or leave it out for no tenants", c.TenantHeader)
+	}
+	for alias, model := range c.Aliases {
+		switch {
+		case alias == "" || model == "":
+			return fmt.Errorf("aliases: %q means %q: write ALIAS: MODEL, neither of them empty", alias, model)
+		case c.Aliases[model] != "":
+			return fmt.Errorf("aliases: %q means %q, which is an alias itself: name the model", alias, model)
+		}
 	}
 	switch {
 	case c.Capacity < 0:

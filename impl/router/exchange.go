@@ -28,6 +28,9 @@ type exchange struct {
 	prefill   leg    // the one before it
 	handed    []byte // the decode worker's request, once prefill has run for it
 	requestID string // made here, because the phases must have one in common; "" if not needed
+
+	wasBound  bool // the session was bound, in either phase, at the first dispatch
+	elsewhere int  // how often the request went elsewhere, over both phases
 }
 
 // splits says whether fresh requests like this one run in two phases now.
@@ -36,6 +39,14 @@ func (x *exchange) splits() bool { return x.splittable && x.r.parts.Fleet.Split(
 // inTwo says whether the request runs in two phases if the place is to answer it.
 func (x *exchange) inTwo(p fleet.Place) bool {
 	return p.Role() == discovery.Decode && x.splits()
+}
+
+// dispatches notes, before the first dispatch, whether the session is bound. Later
+// it may be so through the request itself, when prefill runs again.
+func (x *exchange) dispatches() {
+	if x.serve.attempts+x.prefill.attempts == 0 {
+		x.wasBound = x.serve.bound() || x.prefill.bound()
+	}
 }
 
 // run brings the request to a worker and the response to the client. It returns

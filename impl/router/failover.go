@@ -19,12 +19,14 @@ func (f Failure) String() string {
 type Outcome struct {
 	Failure     Failure
 	Status      int  // of the worker's response; 0 with a failure
-	Attempt     int  // number of this attempt, from 1
+	Attempt     int  // number of this attempt in its phase, from 1
 	MaxAttempts int  // as configured
+	Elsewhere   int  // how often the request went elsewhere before, over both phases
 	TimedOut    int  // attempts of this request that timed out, this one included
 	Prefill     bool // the attempt was the prefill phase of a request
 	Session     bool
 	Bound       bool // the session was bound to this worker before the attempt
+	WasBound    bool // the session was bound, in either phase, when the request was first dispatched
 	Pinned      bool // the client has asked for this worker by name
 }
 
@@ -58,31 +60,32 @@ type Decision struct {
 // a whole HeaderTimeout, while a refused connection costs nothing.
 const maxTimeouts = 2
 
+// maxMoves is how often a request goes elsewhere whose session was bound: the first
+// failure says that the binding is of no use any more, a second one that something
+// larger is wrong.
+const maxMoves = 1
+
 // DefaultFailover is the reference's table:
 //
 //	2xx                       passed on   new session bound
 //	429, 503 (overload)       passed on   binding kept
 //	other 5xx                 passed on   binding ended
 //	everything else           passed on   binding kept
-//	connection failure        elsewhere   binding ended    up to MaxAttempts workers
+//	connection failure        elsewhere   binding ended    up to MaxAttempts workers; once if the session was bound
 //	header timeout            elsewhere   binding ended    once
 //	client gone               nothing     binding kept
 //
 // It is the same for requests without a session, and for either phase of those that
-// run in two; in a prefill phase a 2xx goes on to decode instead of to the client. Nothing is sent elsewhere once
-// a worker has answered, or that was asked for by name: what would go elsewhere
+// run in two; in a prefill phase a 2xx goes on to decode instead of to the client. A request whose session
+// was bound in either phase goes elsewhere once over both. Nothing is sent elsewhere
+// once a worker has answered, or that was asked for by name: what would go elsewhere
 // then fails.
 func DefaultFailover(o Outcome) Decision {
 	switch o.Failure {
 	case Cancelled:
 		return Decision{Fail, Keep}
-	case TimedOut:
-		if o.Pinned || o.TimedOut >= maxTimeouts || o.Attempt >= o.MaxAttempts {
-			return Decision{Fail, Invalidate}
-		}
-		return Decision{RetryElsewhere, Invalidate}
-	case Broken:
-		if o.Pinned || o.Attempt >= o.MaxAttempts {
+	case TimedOut, Broken:
+		if o.Pinned || o.TimedOut >= maxTimeouts || o.Attempt >= o.MaxAttempts || o.WasBound && o.Elsewhere >= maxMoves {
 			return Decision{Fail, Invalidate}
 		}
 		return Decision{RetryElsewhere, Invalidate}

@@ -14,33 +14,9 @@ import (
 	"github.com/routeproof/routeproof/impl/discovery"
 )
 
-// serveAlone serves a router that the test shuts down itself.
-func serveAlone(t *testing.T, workers ...discovery.Worker) (*rig, <-chan error) {
-	t.Helper()
-	parts, err := DefaultParts(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := New(Config{}, parts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.SetWorkers(workers); err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- r.Serve(l) }()
-	client := newRig(t, Config{}, nil) // for its client only
-	return &rig{Router: r, t: t, base: "http://" + l.Addr().String(), client: client.client}, served
-}
-
 func TestShutdownLetsRunningRequestsFinish(t *testing.T) {
 	s := newStepper()
-	r, served := serveAlone(t, newWorker(t, "w0", s.ServeHTTP).entry())
+	r, served := ownRig(t, Config{}, nil, newWorker(t, "w0", s.ServeHTTP).entry())
 	resp := r.open(t.Context(), "")
 	done := make(chan error, 1)
 	go func() { done <- r.Shutdown(t.Context()) }()
@@ -62,7 +38,7 @@ func TestShutdownLetsRunningRequestsFinish(t *testing.T) {
 
 func TestShutdownCutsWhatRunsBeyondItsContext(t *testing.T) {
 	s := newStepper()
-	r, served := serveAlone(t, newWorker(t, "w0", s.ServeHTTP).entry())
+	r, served := ownRig(t, Config{}, nil, newWorker(t, "w0", s.ServeHTTP).entry())
 	resp := r.open(t.Context(), "")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -84,7 +60,7 @@ func TestShutdownCutsWhatRunsBeyondItsContext(t *testing.T) {
 }
 
 func TestServeAfterShutdownReturnsAtOnce(t *testing.T) {
-	r, served := serveAlone(t)
+	r, served := ownRig(t, Config{}, nil)
 	if err := r.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,8 @@ type Handoff interface {
 
 // Models finds the model a request asks for.
 type Models interface {
-	// Model returns the canonical name of the model that the body names. known are
+	// Model returns the canonical name of the model that the body names, perhaps by an
+	// alias; the request is sent on with that name. known are
 	// the models that live workers serve, sorted; it is not to be changed. Errors
 	// are of type *Error: 400 for a body that cannot be read, 404 for a model that
 	// is not known.
@@ -109,7 +110,7 @@ func DefaultParts(cfg Config) (Parts, error) {
 	p := Parts{
 		Sessions:  HeaderSessions(cfg.SessionHeaders),
 		Pins:      pins.Headers{},
-		Models:    BodyModels{},
+		Models:    BodyModels{Aliases: cfg.Aliases},
 		Fleet:     fleet.New(),
 		Policy:    policy,
 		Prefill:   Prefilling{Policy: prefill, Handoff: handoff.KVTransfer{}},

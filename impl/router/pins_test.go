@@ -263,25 +263,13 @@ func TestPinsWhileWorkersComeAndGo(t *testing.T) {
 	r, workers := newRankedRig(t, Config{}, 0, 2)
 	w0, w1 := workers[0].entry(), workers[1].entry()
 	w1.Ranks = 2
-	stop := make(chan struct{})
-	var wg sync.WaitGroup
-	for i := range 4 {
-		wg.Go(func() {
-			for n := 0; ; n++ {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				session := [...]string{"", fmt.Sprint("s", i), fmt.Sprint("t", n%7)}[n%3]
-				p, err := r.try(r.headed(t.Context(), session, workerPin, "w1", rankPin, "1"))
-				if err != nil || p.status != 400 && p.body != "w1/1" {
-					t.Errorf("got %d %s, %v", p.status, p.body, err)
-					return
-				}
-			}
-		})
-	}
+	stop := untilStopped(4, func(i, n int) {
+		session := [...]string{"", fmt.Sprint("s", i), fmt.Sprint("t", n%7)}[n%3]
+		p, err := r.try(r.headed(t.Context(), session, workerPin, "w1", rankPin, "1"))
+		if err != nil || p.status != 400 && p.body != "w1/1" {
+			t.Errorf("got %d %s, %v", p.status, p.body, err)
+		}
+	})
 	for range 60 {
 		before := workers[1].hits.Load()
 		for _, set := range [][]discovery.Worker{{w0}, {w0, w1}} {
@@ -291,8 +279,7 @@ func TestPinsWhileWorkersComeAndGo(t *testing.T) {
 		}
 		eventually(t, "pinned requests are served again", func() bool { return workers[1].hits.Load() > before+3 })
 	}
-	close(stop)
-	wg.Wait()
+	stop()
 	r.idle()
 	if s := r.stats(); s.Leases != 0 || s.Initializing != 0 {
 		t.Errorf("the table holds %+v", s)

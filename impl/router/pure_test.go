@@ -34,6 +34,12 @@ func TestTheFailoverTable(t *testing.T) {
 		{"a pinned one goes nowhere else", Outcome{Failure: Broken, Attempt: 1, Pinned: true}, Decision{Fail, Invalidate}},
 		{"nor after a timeout", Outcome{Failure: TimedOut, Attempt: 1, TimedOut: 1, Pinned: true}, Decision{Fail, Invalidate}},
 		{"prefill is no exception", Outcome{Failure: Broken, Attempt: 1, Prefill: true}, Decision{RetryElsewhere, Invalidate}},
+		{"a bound one goes elsewhere", Outcome{Failure: Broken, Attempt: 1, WasBound: true}, Decision{RetryElsewhere, Invalidate}},
+		{"and after a timeout", Outcome{Failure: TimedOut, Attempt: 1, TimedOut: 1, WasBound: true}, Decision{RetryElsewhere, Invalidate}},
+		{"but once only", Outcome{Failure: Broken, Attempt: 2, Elsewhere: 1, WasBound: true}, Decision{Fail, Invalidate}},
+		{"whatever the second failure is", Outcome{Failure: TimedOut, Attempt: 2, TimedOut: 1, Elsewhere: 1, WasBound: true}, Decision{Fail, Invalidate}},
+		{"and over both phases", Outcome{Failure: Broken, Attempt: 1, Elsewhere: 1, WasBound: true}, Decision{Fail, Invalidate}},
+		{"another one's phases are counted apart", Outcome{Failure: Broken, Attempt: 1, Elsewhere: 2}, Decision{RetryElsewhere, Invalidate}},
 		{"a client that leaves unbinds nothing", Outcome{Failure: Cancelled, Attempt: 1}, Decision{Fail, Keep}},
 	} {
 		for _, bound := range []bool{false, true} {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -113,16 +112,12 @@ func TestAQueryFailsAsADispatchWould(t *testing.T) {
 
 func TestAQueryDoesNotWaitForAFirstRequest(t *testing.T) {
 	r, workers := newRankedRig(t, Config{}, 0, 0)
-	arrived := make(chan struct{}, 1)
-	workers[0].set(func(_ http.ResponseWriter, req *http.Request) {
-		_, _ = io.Copy(io.Discard, req.Body)
-		arrived <- struct{}{}
-		<-req.Context().Done()
-	})
+	h := newHanger()
+	workers[0].set(h.ServeHTTP)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() { _, _ = r.try(r.request(ctx, "s")) }()
-	receive(t, "the first request arrives", arrived)
+	r.begin(r.request(ctx, "s"))
+	receive(t, "the first request arrives", h.arrived)
 	if p := r.ask("s"); p.body != `{"worker":"w1","bound":false}` {
 		t.Errorf("got %s", p.body)
 	}

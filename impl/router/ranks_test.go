@@ -167,11 +167,7 @@ func TestLoadByRankOnEveryPath(t *testing.T) {
 			t.Run(how+" "+session, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				done := make(chan struct{})
-				go func() {
-					defer close(done)
-					_, _ = r.try(r.headed(ctx, session, "x-dynamo-worker-instance-id", "w0", "x-dynamo-dp-rank", "1"))
-				}()
+				done := r.begin(r.headed(ctx, session, "x-dynamo-worker-instance-id", "w0", "x-dynamo-dp-rank", "1"))
 				if told := receive(t, "the request arrives", started); told != "1" {
 					t.Errorf("the worker was told %s", told)
 				}
@@ -203,7 +199,7 @@ func TestLeastLoadedSpreadsConcurrentRequestsOverRanks(t *testing.T) {
 		})
 	}
 	for range 6 {
-		go func() { _, _ = r.try(r.request(t.Context(), "")) }()
+		r.begin(r.request(t.Context(), ""))
 	}
 	places := map[string]int{}
 	for range 6 {

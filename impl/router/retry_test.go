@@ -66,6 +66,61 @@ func TestConnectionAttemptsAreBoundedAndNeverRepeatAWorker(t *testing.T) {
 	}
 }
 
+func TestABoundSessionGoesElsewhereOnce(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		fails  http.HandlerFunc
+		max    int
+		want   int64 // attempts
+		status int
+		code   string
+	}{
+		{"reset", reset, 0, 2, 502, "connection_failed"},
+		{"reset, of five attempts", reset, 5, 2, 502, "connection_failed"},
+		{"reset, of one attempt", reset, 1, 1, 502, "connection_failed"},
+		{"no headers", hang, 0, 2, 504, "header_timeout"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, workers := newAffineRig(t, Config{MaxAttempts: c.max, HeaderTimeout: 300 * time.Millisecond}, 5)
+			byID := map[string]*upstreamWorker{}
+			for _, w := range workers {
+				byID[w.id] = w
+			}
+			home := r.send("s").body
+			if c.max != 1 {
+				byID[home].set(c.fails)
+				moved := r.send("s")
+				if moved.status != 200 || moved.body == home {
+					t.Errorf("got %+v after one failure at %s", moved, home)
+				}
+			}
+			hits := func() (n int64) {
+				for _, w := range workers {
+					n += w.hits.Load()
+				}
+				return n
+			}
+			for _, w := range workers {
+				w.set(c.fails)
+			}
+			before := hits()
+			if p := r.send("s"); p.status != c.status || p.code() != c.code {
+				t.Errorf("got %+v", p)
+			}
+			if n := hits() - before; n != c.want {
+				t.Errorf("%d attempts for a bound session, want %d", n, c.want)
+			}
+			r.idle()
+			for _, w := range workers {
+				w.set(fine(w.id))
+			}
+			if p := r.send("s"); p.status != 200 {
+				t.Errorf("its next turn got %+v", p)
+			}
+		})
+	}
+}
+
 func TestWhenEveryWorkerHangsTheAnswerIs504AfterOneRetry(t *testing.T) {
 	var set []discovery.Worker
 	var workers []*upstreamWorker

@@ -91,6 +91,25 @@ type rig struct {
 // newRig serves a router over the workers.
 func newRig(t testing.TB, cfg Config, change func(*Parts), workers ...discovery.Worker) *rig {
 	t.Helper()
+	r, served := ownRig(t, cfg, change, workers...)
+	t.Cleanup(func() {
+		r.client.CloseIdleConnections() // else Shutdown waits for them
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+		defer cancel()
+		if err := r.Shutdown(ctx); err != nil {
+			t.Errorf("Shutdown: %v", err)
+		}
+		if err := <-served; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+	})
+	return r
+}
+
+// ownRig is newRig for a router that the test shuts down itself. What Serve returns
+// comes out of the channel.
+func ownRig(t testing.TB, cfg Config, change func(*Parts), workers ...discovery.Worker) (*rig, <-chan error) {
+	t.Helper()
 	parts, err := DefaultParts(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -112,18 +131,28 @@ func newRig(t testing.TB, cfg Config, change func(*Parts), workers ...discovery.
 	served := make(chan error, 1)
 	go func() { served <- r.Serve(l) }()
 	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64}
-	t.Cleanup(func() {
-		transport.CloseIdleConnections()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
-		defer cancel()
-		if err := r.Shutdown(ctx); err != nil {
-			t.Errorf("Shutdown: %v", err)
-		}
-		if err := <-served; err != nil {
-			t.Errorf("Serve: %v", err)
-		}
-	})
-	return &rig{Router: r, t: t, base: "http://" + l.Addr().String(), client: &http.Client{Transport: transport}}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &rig{Router: r, t: t, base: "http://" + l.Addr().String(), client: &http.Client{Transport: transport}}, served
+}
+
+// untilStopped calls f again and again from so many goroutines, with the goroutine's
+// number and the call's, until stop is called, which waits for them.
+func untilStopped(goroutines int, f func(i, n int)) (stop func()) {
+	over := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range goroutines {
+		wg.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-over:
+					return
+				default:
+					f(i, n)
+				}
+			}
+		})
+	}
+	return func() { close(over); wg.Wait() }
 }
 
 // newAffineRig makes n fine workers w0, w1... and a router with affinity.
@@ -200,6 +229,22 @@ func (r *rig) send(session string) reply {
 	return r.do(r.request(r.t.Context(), session))
 }
 
+// result is what a request in the background came to.
+type result struct {
+	reply
+	err error
+}
+
+// begin sends a request in the background.
+func (r *rig) begin(req *http.Request) <-chan result {
+	c := make(chan result, 1)
+	go func() {
+		p, err := r.try(req)
+		c <- result{p, err}
+	}()
+	return c
+}
+
 // eventually waits for a condition.
 func eventually(t testing.TB, what string, cond func() bool) {
 	t.Helper()
@@ -255,6 +300,18 @@ func (s *stepper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+}
+
+// hanger hangs, and tells of each request that has come, and that was let go.
+type hanger struct{ arrived, gone chan struct{} }
+
+func newHanger() hanger { return hanger{make(chan struct{}, 16), make(chan struct{}, 16)} }
+
+func (h hanger) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	h.arrived <- struct{}{}
+	<-r.Context().Done()
+	h.gone <- struct{}{}
 }
 
 func receive[T any](t testing.TB, what string, c <-chan T) T {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -92,7 +93,16 @@ type modelEntry struct {
 func (r *Router) listModels(w http.ResponseWriter, req *http.Request) {
 	entries := []modelEntry{}
 	for _, m := range r.parts.Fleet.Models() {
-		entries = append(entries, modelEntry{ID: m, Object: "model", OwnedBy: "routeproof"})
+		names := []string{m}
+		for alias, model := range r.cfg.Aliases {
+			if model == m {
+				names = append(names, alias)
+			}
+		}
+		slices.Sort(names[1:])
+		for _, name := range names {
+			entries = append(entries, modelEntry{ID: name, Object: "model", OwnedBy: "routeproof"})
+		}
 	}
 	answer(w, req, map[string]any{"object": "list", "data": entries})
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -136,8 +135,13 @@ func TestPrefillThatCannotBeReachedIsTriedElsewhere(t *testing.T) {
 				attempts, want, code = 2, 504, "header_timeout"
 			}
 			f.refused("s", want, code)
+			if n := f.hits("p") - before; n != 2 {
+				t.Errorf("%d attempts for a bound session, want 2", n)
+			}
+			before = f.hits("p")
+			f.refused("other", want, code)
 			if n := f.hits("p") - before; n != attempts {
-				t.Errorf("%d attempts, want %d", n, attempts)
+				t.Errorf("%d attempts for a new session, want %d", n, attempts)
 			}
 			before = f.hits("p")
 			f.refused("", want, code, prefillPin, "p3") // exactly
@@ -161,7 +165,7 @@ func TestADecodeFailureNeedsAnotherHandOff(t *testing.T) {
 			f := newFloor(t, Config{HeaderTimeout: 300 * time.Millisecond}, one(2), one(4), nil)
 			f.want("s", "d0/- after p0/-")
 			f.workers["d0"].set(func(w http.ResponseWriter, r *http.Request) {
-				_, params := f.read("d0", r)
+				_, _, params := f.read("d0", r)
 				f.take("d0", params["remote_engine_id"].(string)) // used up before it fails
 				fail(w, r)
 			})
@@ -181,8 +185,13 @@ func TestADecodeFailureNeedsAnotherHandOff(t *testing.T) {
 				attempts, want, code = 2, 504, "header_timeout"
 			}
 			f.refused("s", want, code)
+			if p, d := f.hits("p")-prefill, f.hits("d")-decode; p != 2 || d != 2 {
+				t.Errorf("bound: %d requests for prefill and %d for decode, want 2 each", p, d)
+			}
+			prefill, decode = f.hits("p"), f.hits("d")
+			f.refused("other", want, code)
 			if p, d := f.hits("p")-prefill, f.hits("d")-decode; p != attempts || d != attempts {
-				t.Errorf("%d requests for prefill and %d for decode, want %d each", p, d, attempts)
+				t.Errorf("new: %d requests for prefill and %d for decode, want %d each", p, d, attempts)
 			}
 			prefill, decode = f.hits("p"), f.hits("d")
 			f.refused("", want, code, workerPin, "d3")
@@ -190,40 +199,9 @@ func TestADecodeFailureNeedsAnotherHandOff(t *testing.T) {
 				t.Errorf("pinned: %d requests for prefill and %d for decode, want 1 each", p, d)
 			}
 			f.idle()
-			if got := f.bound(); got != "0 1" {
+			if got := f.bound(); got != "0 2" { // prefill served both
 				t.Errorf("bindings %s", got)
 			}
-		})
-	}
-}
-
-func TestAttemptsAreBoundedOverBothPhases(t *testing.T) {
-	for _, c := range []struct {
-		name            string
-		fails           func(n int64) bool // the n-th request for prefill; every one for decode does
-		prefill, decode int64
-	}{
-		{"every other prefill", func(n int64) bool { return n%2 == 1 }, 3, 1},
-		{"the first prefill", func(n int64) bool { return n == 1 }, 3, 2},
-		{"no prefill", func(int64) bool { return false }, 3, 3},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			f := newFloor(t, Config{}, one(5), one(5), nil)
-			var n atomic.Int64 // the workers' servers count it, each in a goroutine of its own
-			for _, id := range []string{"p0", "p1", "p2", "p3", "p4"} {
-				f.workers[id].set(func(w http.ResponseWriter, r *http.Request) {
-					if c.fails(n.Add(1)) {
-						panic(http.ErrAbortHandler)
-					}
-					f.prefills(id)(w, r)
-				})
-				f.workers["d"+id[1:]].set(reset)
-			}
-			f.refused("", 502, "connection_failed")
-			if p, d := f.hits("p"), f.hits("d"); p != c.prefill || d != c.decode {
-				t.Errorf("%d requests for prefill and %d for decode, want %d and %d", p, d, c.prefill, c.decode)
-			}
-			f.idle()
 		})
 	}
 }

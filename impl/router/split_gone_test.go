@@ -14,22 +14,14 @@ import (
 // A client may leave at any moment: its workers are freed, nothing more is sent,
 // and no binding ends.
 func TestAClientThatLeavesARequestInTwoPhases(t *testing.T) {
-	arrived, gone := make(chan struct{}, 4), make(chan struct{}, 4)
+	h := newHanger()
 	holds := func(begin func(w http.ResponseWriter)) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			begin(w)
 			_ = http.NewResponseController(w).Flush()
-			arrived <- struct{}{}
-			<-r.Context().Done()
-			gone <- struct{}{}
+			h.ServeHTTP(w, r)
 		}
-	}
-	silent := func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		arrived <- struct{}{}
-		<-r.Context().Done()
-		gone <- struct{}{}
 	}
 	for _, c := range []struct {
 		name, at      string // the worker at which the request is then
@@ -38,10 +30,10 @@ func TestAClientThatLeavesARequestInTwoPhases(t *testing.T) {
 		decodes       int64
 		decoding, pre int // in flight meanwhile
 	}{
-		{"before prefill's headers", "p0", silent, "0 0", "1 1", 0, 1, 1},
+		{"before prefill's headers", "p0", h.ServeHTTP, "0 0", "1 1", 0, 1, 1},
 		{"in the middle of prefill's answer", "p0", holds(func(w http.ResponseWriter) { _, _ = io.WriteString(w, `{"id":`) }), "0 1", "1 1", 0, 1, 1},
 		{"in the middle of prefill's error", "p0", holds(func(w http.ResponseWriter) { w.WriteHeader(429) }), "0 0", "1 1", 0, 0, 1},
-		{"before decode's headers", "d0", silent, "0 1", "1 1", 1, 1, 0},
+		{"before decode's headers", "d0", h.ServeHTTP, "0 1", "1 1", 1, 1, 0},
 		{"in the middle of the stream", "d0", holds(func(w http.ResponseWriter) { _, _ = io.WriteString(w, "data: 1\n\n") }), "1 1", "1 1", 1, 1, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -55,19 +47,15 @@ func TestAClientThatLeavesARequestInTwoPhases(t *testing.T) {
 				before := f.hits("d")
 				f.workers[c.at].set(c.handle)
 				ctx, cancel := context.WithCancel(t.Context())
-				left := make(chan struct{})
-				go func() {
-					defer close(left)
-					_, _ = f.try(f.request(ctx, "s"))
-				}()
-				receive(t, "the request arrives", arrived)
+				left := f.begin(f.request(ctx, "s"))
+				receive(t, "the request arrives", h.arrived)
 				load := fmt.Sprintf("map[d0:%d p0:%d]", c.decoding, c.pre)
 				eventually(t, "in flight, and no more leases than "+load+", bindings "+want, func() bool {
 					d, p := f.tables()
 					return fmt.Sprint(f.InFlight()) == load && d.Leases <= c.decoding && p.Leases <= c.pre && f.bindings() == want
 				})
 				cancel()
-				receive(t, "the worker is freed", gone)
+				receive(t, "the worker is freed", h.gone)
 				receive(t, "the client is gone", left)
 				f.idle()
 				if n := f.hits("d") - before; n != c.decodes {
@@ -85,29 +73,18 @@ func TestAClientThatLeavesARequestInTwoPhases(t *testing.T) {
 
 func TestAWaiterTakesOverFromAClientThatLeavesDuringPrefill(t *testing.T) {
 	f := newFloor(t, Config{}, one(1), one(2), nil)
-	arrived := make(chan struct{}, 1)
-	f.workers["p0"].set(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		arrived <- struct{}{}
-		<-r.Context().Done()
-	})
+	h := newHanger()
+	f.workers["p0"].set(h.ServeHTTP)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() { _, _ = f.try(f.request(ctx, "s")) }()
-	receive(t, "the first request arrives", arrived)
-	second := make(chan reply, 1)
-	go func() {
-		p, err := f.try(f.request(t.Context(), "s"))
-		if err != nil {
-			t.Error(err)
-		}
-		second <- p
-	}()
+	f.begin(f.request(ctx, "s"))
+	receive(t, "the first request arrives", h.arrived)
+	second := f.begin(f.request(t.Context(), "s"))
 	eventually(t, "the second waits", func() bool { return f.stats().Waiting == 1 })
 	f.workers["p0"].set(f.good("p0"))
 	cancel()
 	if p := receive(t, "the second is served", second); p.body != "d1/- after p0/-" {
-		t.Errorf("the second got %d %s", p.status, p.body)
+		t.Errorf("the second got %d %s, %v", p.status, p.body, p.err)
 	}
 	f.idle()
 }
@@ -139,29 +116,18 @@ func TestFirstTurnsTogetherShareBothWorkers(t *testing.T) {
 
 func TestTwoPhasesWhileWorkersFailComeAndGo(t *testing.T) {
 	f := newFloor(t, Config{HeaderTimeout: 2 * time.Second}, []int{0, 2, 2}, []int{2, 0, 2}, one(1))
-	stop := make(chan struct{})
-	var wg sync.WaitGroup
-	for i := range 6 {
-		wg.Go(func() {
-			for n := 0; ; n++ {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				ctx, cancel := context.WithCancel(t.Context())
-				if n%5 == 4 {
-					time.AfterFunc(time.Duration(n%7)*time.Millisecond/2, cancel)
-				}
-				headers := [...][]string{nil, {prefillPin, "p0"}, {workerPin, "d1"}, nil}[n%4]
-				p, err := f.try(f.headed(ctx, [...]string{"", fmt.Sprint("s", i), fmt.Sprint("t", n%5)}[n%3], headers...))
-				cancel()
-				if err == nil && p.status != 200 && p.status != 400 && p.status != 502 {
-					t.Errorf("got %d %s", p.status, p.body)
-				}
-			}
-		})
-	}
+	stop := untilStopped(6, func(i, n int) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		if n%5 == 4 {
+			time.AfterFunc(time.Duration(n%7)*time.Millisecond/2, cancel)
+		}
+		headers := [...][]string{nil, {prefillPin, "p0"}, {workerPin, "d1"}, nil}[n%4]
+		p, err := f.try(f.headed(ctx, [...]string{"", fmt.Sprint("s", i), fmt.Sprint("t", n%5)}[n%3], headers...))
+		if err == nil && p.status != 200 && p.status != 400 && p.status != 502 {
+			t.Errorf("got %d %s", p.status, p.body)
+		}
+	})
 	for n := range 40 {
 		before := f.hits("")
 		for _, out := range [][]string{{"p0"}, {"d1"}, {"p0", "p1", "p2"}, {"d0", "d1", "d2"}, {}} {
@@ -174,8 +140,7 @@ func TestTwoPhasesWhileWorkersFailComeAndGo(t *testing.T) {
 			f.workers[id].set(f.good(id))
 		}
 	}
-	close(stop)
-	wg.Wait()
+	stop()
 	f.idle()
 	f.bound()
 }

@@ -2,7 +2,6 @@ package router
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -77,16 +76,12 @@ func TestNobodyWaitsForTheBodyOfPrefillsFailure(t *testing.T) {
 
 func TestAPinAgainstPrefillsBindingIsRefusedAtOnce(t *testing.T) {
 	f := newFloor(t, Config{}, one(2), one(1), nil)
-	arrived := make(chan struct{}, 1)
-	f.workers["d0"].set(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		arrived <- struct{}{}
-		<-r.Context().Done()
-	})
+	h := newHanger()
+	f.workers["d0"].set(h.ServeHTTP)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() { _, _ = f.try(f.request(ctx, "s")) }()
-	receive(t, "the first turn is at decode", arrived)
+	f.begin(f.request(ctx, "s"))
+	receive(t, "the first turn is at decode", h.arrived)
 	f.refused("s", 400, "invalid_argument", prefillPin, "p1") // not behind the first turn
 	cancel()
 	f.idle()

@@ -128,7 +128,7 @@ func TestABadPinInEitherPhaseTouchesNothing(t *testing.T) {
 		{prefillPin, "p1", prefillRankPin, "2"},           //
 		{prefillPin, "p1", rankPin, "0"},                  // a rank of no phase's worker
 		{prefillRankPin, "0"},                             //
-		{workerPin, "d0", prefillRankPin, "0"},            // the worker stands in, and does no prefill
+		{workerPin, "d0", prefillRankPin, "0"},            // the worker of the other phase is no stand-in
 		{prefillPin, "p0", prefillRankPin, "-1"},          //
 		{workerPin, "d0", rankPin, "2", prefillPin, "p0"}, //
 	} {

@@ -65,25 +65,19 @@ func TestAClientThatLeavesMidStreamFreesTheWorkerAndKeepsItsSession(t *testing.T
 }
 
 func TestAClientThatLeavesBeforeHeadersFreesTheWorker(t *testing.T) {
-	gone := make(chan struct{}, 1)
-	arrived := make(chan struct{}, 1)
-	w := newWorker(t, "w0", func(_ http.ResponseWriter, req *http.Request) {
-		_, _ = io.Copy(io.Discard, req.Body)
-		arrived <- struct{}{}
-		<-req.Context().Done()
-		gone <- struct{}{}
-	})
+	h := newHanger()
+	w := newWorker(t, "w0", h.ServeHTTP)
 	other := newWorker(t, "w1", fine("w1"))
 	r := newRig(t, Config{}, nil, w.entry(), other.entry())
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		receive(t, "the request arrives", arrived)
-		cancel()
-	}()
-	if _, err := r.try(r.request(ctx, "")); err == nil {
+	defer cancel()
+	sent := r.begin(r.request(ctx, ""))
+	receive(t, "the request arrives", h.arrived)
+	cancel()
+	if p := receive(t, "the client leaves", sent); p.err == nil {
 		t.Error("the request succeeded")
 	}
-	receive(t, "the worker sees the client leave", gone)
+	receive(t, "the worker sees the client leave", h.gone)
 	r.idle()
 	if other.hits.Load() != 0 {
 		t.Error("a request whose client left was sent elsewhere")

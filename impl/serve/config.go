@@ -35,6 +35,8 @@ type file struct {
 	SessionHeaders []string `yaml:"sessionHeaders"` // where session ids are; the first usable one counts
 	TenantHeader   string   `yaml:"tenantHeader"`   // what keeps equal session ids apart; absent: nothing
 
+	Aliases map[string]string `yaml:"aliases"` // other names of models -> those that workers serve
+
 	Workers []worker `yaml:"workers"`
 
 	idleTTL, headerTimeout time.Duration // parsed
@@ -161,6 +163,7 @@ func (f *file) config() router.Config {
 		IdleTTL: f.idleTTL, Capacity: f.Capacity, AtCapacity: router.AtCapacity(f.AtCapacity),
 		HeaderTimeout:  f.headerTimeout,
 		SessionHeaders: f.SessionHeaders, TenantHeader: f.TenantHeader,
+		Aliases: f.Aliases,
 	}
 }
 

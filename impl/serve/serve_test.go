@@ -34,6 +34,7 @@ atCapacity: evict
 headerTimeout: 2s
 sessionHeaders: [X-Mine, x-session-id]
 tenantHeader: X-Tenant
+aliases: {latest: m}
 workers:
   - id: w0
     url: http://127.0.0.1:9000
@@ -51,7 +52,7 @@ func TestAGoodFileIsReadWhole(t *testing.T) {
 	c := f.config()
 	if f.Listen != "127.0.0.1:0" || f.Generation != "7" || c.Policy != "least-loaded" || c.Seed != 42 || c.IdleTTL != time.Minute ||
 		c.Capacity != 100 || c.AtCapacity != "evict" || c.HeaderTimeout != 2*time.Second ||
-		strings.Join(c.SessionHeaders, "+") != "X-Mine+x-session-id" || c.TenantHeader != "X-Tenant" {
+		strings.Join(c.SessionHeaders, "+") != "X-Mine+x-session-id" || c.TenantHeader != "X-Tenant" || c.Aliases["latest"] != "m" {
 		t.Errorf("read %+v", f)
 	}
 	ws := f.workers()
@@ -71,9 +72,9 @@ func TestABadFileIsRefusedByLineAndKey(t *testing.T) {
 		{"empty", " \n", 0, "empty"},
 		{"no listen", replace("listen: 127.0.0.1:0\n", ""), 0, "listen"},
 		{"an unknown key", replace("seed:", "sede:"), 4, "sede"},
-		{"an unknown key of a worker", replace("    url:", "    uri:"), 13, "uri"},
-		{"a repeated key", good + "seed: 1\n", 18, "seed"},
-		{"a number for a list", replace("models: [m]", "models: 3"), 14, "3"},
+		{"an unknown key of a worker", replace("    url:", "    uri:"), 14, "uri"},
+		{"a repeated key", good + "seed: 1\n", 19, "seed"},
+		{"a number for a list", replace("models: [m]", "models: 3"), 15, "3"},
 		{"a word for a number", replace("capacity: 100", "capacity: many"), 6, "many"},
 		{"a duration without unit", replace("60s", "60"), 5, "60"},
 		{"a bad duration", replace("60s", "soon"), 5, "soon"},
@@ -81,16 +82,17 @@ func TestABadFileIsRefusedByLineAndKey(t *testing.T) {
 		{"an unknown policy", replace("least-loaded", "fastest"), 3, "fastest"},
 		{"an unknown mode", replace("evict", "explode"), 7, "explode"},
 		{"a negative timeout", replace("headerTimeout: 2s", "headerTimeout: -2s"), 8, "headerTimeout -2s"},
-		{"a bad URL", replace("http://127.0.0.1:9000", "127.0.0.1"), 13, "http://HOST:PORT"},
-		{"a repeated worker", replace("id: w1", "id: w0"), 17, "unique"},
-		{"no models", replace("    models: [m]\n", ""), 12, "models"},
-		{"an unknown role", replace("role: decode", "role: decoder"), 15, "prefill or decode"},
-		{"a word for ranks", replace("ranks: 4", "ranks: four"), 16, "four"},
-		{"negative ranks", replace("ranks: 4", "ranks: -4"), 16, "out of range"},
+		{"a bad URL", replace("http://127.0.0.1:9000", "127.0.0.1"), 14, "http://HOST:PORT"},
+		{"a repeated worker", replace("id: w1", "id: w0"), 18, "unique"},
+		{"no models", replace("    models: [m]\n", ""), 13, "models"},
+		{"an unknown role", replace("role: decode", "role: decoder"), 16, "prefill or decode"},
+		{"a word for ranks", replace("ranks: 4", "ranks: four"), 17, "four"},
+		{"negative ranks", replace("ranks: 4", "ranks: -4"), 17, "out of range"},
 		{"a bad session header", replace("x-session-id", "x session"), 9, "sessionHeaders[1]"},
 		{"a repeated session header", replace("x-session-id", "x-mine"), 9, "twice"},
 		{"a list of one session header", replace("[X-Mine, x-session-id]", "X-Mine"), 9, "X-Mine"},
 		{"a bad tenant header", replace("X-Tenant", "X:Tenant"), 10, "tenantHeader"},
+		{"an empty alias", replace("latest: m", "'': m"), 11, "aliases"},
 		{"no YAML", "listen: [", 1, ""},
 		{"a second document", good + "---\nlisten: x\n", 0, "document"},
 	} {

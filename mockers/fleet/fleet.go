@@ -89,6 +89,11 @@ func New(c Config) (*Fleet, error) {
 // Add starts one more worker; the zero shape is an aggregated one without ranks.
 // IDs count up from w0, whatever the shape, and are never reused.
 func (f *Fleet) Add(s worker.Shape) (*worker.Worker, error) {
+	return f.AddServing(f.config.Models, s)
+}
+
+// AddServing is Add for a worker that serves other models than the fleet's.
+func (f *Fleet) AddServing(models []string, s worker.Shape) (*worker.Worker, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -97,7 +102,7 @@ func (f *Fleet) Add(s worker.Shape) (*worker.Worker, error) {
 	n := len(f.workers)
 	c := worker.Config{
 		ID:       fmt.Sprintf("w%d", n),
-		Models:   f.config.Models,
+		Models:   models,
 		Shape:    s,
 		Timing:   f.config.Timing,
 		Ledger:   f.config.Ledger,

@@ -121,6 +121,17 @@ func TestTheFirstModelIsServedByDefault(t *testing.T) {
 	}
 }
 
+func TestAWorkerMayServeModelsOfItsOwn(t *testing.T) {
+	f := start(t, Config{Workers: 1, Models: []string{"a", "b"}})
+	w, err := f.AddServing([]string{"b"}, worker.Shape{})
+	if err != nil || fmt.Sprint(w.Models()) != "[b]" || fmt.Sprint(f.Workers()[0].Models()) != "[a b]" || f.Worker(w.ID()) != w {
+		t.Fatalf("%v, %v", w, err)
+	}
+	if _, body, err := ask(client(t), w.URL(), "k", false); err != nil || !strings.Contains(body, `"model":"b"`) {
+		t.Errorf("%q, %v", body, err)
+	}
+}
+
 func TestAPlanHoldsOnWhicheverWorkerTheRequestReaches(t *testing.T) {
 	f := start(t, Config{Workers: 2})
 	if _, err := f.Plan("k", worker.Plan{Fault: &worker.Fault{Kind: worker.Status, Status: 503, Count: 2}}); err != nil {

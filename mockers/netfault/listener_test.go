@@ -200,18 +200,26 @@ func TestAReadDeadlineDoesNotEndAHang(t *testing.T) {
 	}
 }
 
-func TestResetAllResetsIdleAndRunningConnections(t *testing.T) {
+// bothReset demands that what is done to a listener resets an idle connection and one
+// with a request that runs until the gate opens.
+func bothReset(t *testing.T, done func(*Listener)) (l *Listener, gate chan struct{}) {
+	t.Helper()
 	l, entered, gate := serve(t)
 	idle, running := dial(t, l), dial(t, l)
 	idle.get(t, "/")
 	running.send(t, "/slow")
 	<-entered
-	l.ResetAll()
+	done(l)
 	for name, c := range map[string]*client{"idle": idle, "running": running} {
 		if _, err := c.br.ReadByte(); !errors.Is(err, syscall.ECONNRESET) {
 			t.Errorf("%s connection: %v; want a reset", name, err)
 		}
 	}
+	return l, gate
+}
+
+func TestResetAllResetsIdleAndRunningConnections(t *testing.T) {
+	l, gate := bothReset(t, (*Listener).ResetAll)
 	close(gate)
 	if n := l.Conns(); n != 0 {
 		t.Errorf("%d connections are still tracked", n)
@@ -219,17 +227,7 @@ func TestResetAllResetsIdleAndRunningConnections(t *testing.T) {
 }
 
 func TestCrashResetsAndRefusesAtOnceAndOpenComesBack(t *testing.T) {
-	l, entered, gate := serve(t)
-	idle, running := dial(t, l), dial(t, l)
-	idle.get(t, "/")
-	running.send(t, "/slow")
-	<-entered
-	l.Crash()
-	for name, c := range map[string]*client{"idle": idle, "running": running} {
-		if _, err := c.br.ReadByte(); !errors.Is(err, syscall.ECONNRESET) {
-			t.Errorf("%s connection: %v; want a reset", name, err)
-		}
-	}
+	l, gate := bothReset(t, (*Listener).Crash)
 	if _, err := net.Dial("tcp", l.Addr().String()); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("dial: %v; want connection refused", err)
 	}

@@ -186,6 +186,9 @@ func (x *exchange) stream() bool {
 		if x.fault.Kind == ResetAfterEvents && n == x.fault.Events {
 			return x.reset()
 		}
+		if x.fault.Kind == ErrorEvent && n == x.fault.Events {
+			return x.failInStream()
+		}
 		event, pace, more := s.Next()
 		if !more {
 			return x.finish(ledger.Complete)
@@ -205,4 +208,18 @@ func (x *exchange) stream() bool {
 		}
 		x.entry.EventAt(at, len(event))
 	}
+}
+
+// failInStream ends a stream with an error object and [DONE], each an event.
+func (x *exchange) failInStream() bool {
+	e := &openai.Error{Status: http.StatusInternalServerError, Message: "mock worker: an error in the stream as ordered"}
+	for _, data := range [][]byte{e.Body(), []byte("[DONE]")} {
+		at := x.w.ledger.Now()
+		event := append(append([]byte("data: "), data...), "\n\n"...)
+		if !x.write(event) {
+			return false
+		}
+		x.entry.EventAt(at, len(event))
+	}
+	return x.finish(ledger.Complete)
 }

@@ -29,9 +29,13 @@ const (
 	ResetAfterEvents Kind = "reset-after-events"
 	// Status answers with an OpenAI error object.
 	Status Kind = "status"
+	// ErrorEvent ends a stream after Events events with an error object as one more
+	// event, and [DONE], as engines do whose generation fails. A stream with fewer
+	// events than that, and an answer without stream, ends normally.
+	ErrorEvent Kind = "error-event"
 )
 
-var kinds = []Kind{Refuse, Hang, HangRequests, ResetBeforeHeaders, ResetAfterEvents, Status}
+var kinds = []Kind{Refuse, Hang, HangRequests, ResetBeforeHeaders, ResetAfterEvents, Status, ErrorEvent}
 
 // Fault is one way to misbehave.
 type Fault struct {
@@ -40,8 +44,8 @@ type Fault struct {
 	Status int `json:"status,omitempty"`
 	// RetryAfter is the Retry-After header of kind status, in seconds; 0 sends none.
 	RetryAfter int `json:"retryAfter,omitempty"`
-	// Events is how many events kind reset-after-events lets out; 0 resets right
-	// after the headers.
+	// Events is how many events the kinds reset-after-events and error-event let out;
+	// 0 strikes right after the headers.
 	Events int `json:"events,omitempty"`
 	// Close makes the two reset kinds end the connection in the ordinary way (FIN)
 	// instead of resetting it. The answer is as incomplete as after a reset.
@@ -74,8 +78,8 @@ func (f Fault) Validate() error {
 	if f.Kind != ResetAfterEvents && f.Kind != ResetBeforeHeaders && f.Close {
 		return fmt.Errorf("fault %s: close belongs to kinds reset-before-headers and reset-after-events only; leave it out", f.Kind)
 	}
-	if f.Kind != ResetAfterEvents && f.Events != 0 {
-		return fmt.Errorf("fault %s: events %d belongs to kind reset-after-events only; leave it out", f.Kind, f.Events)
+	if f.Kind != ResetAfterEvents && f.Kind != ErrorEvent && f.Events != 0 {
+		return fmt.Errorf("fault %s: events %d belongs to kinds reset-after-events and error-event only; leave it out", f.Kind, f.Events)
 	}
 	return nil
 }

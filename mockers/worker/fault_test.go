@@ -280,3 +280,24 @@ func TestAResetThatClosesEndsInTheOrdinaryWayAndIsAsIncomplete(t *testing.T) {
 		})
 	}
 }
+
+func TestErrorEventEndsAStreamWithAnErrorAndDone(t *testing.T) {
+	b := start(t, Timing{})
+	for i, events := range []int{0, 2, 5} { // the whole stream has 6
+		b.fault(Fault{Kind: ErrorEvent, Events: events})
+		r := b.chat("k", true, 4)
+		a := b.ended(i, ledger.Complete)
+		b.accounts(a, r)
+		if n := strings.Count(r.body, "data: "); r.err != nil || r.status != 200 || n != events+2 || len(a.Events) != n ||
+			strings.Count(r.body, `data: {"error":`) != 1 || !strings.HasSuffix(r.body, "\n\ndata: [DONE]\n\n") {
+			t.Errorf("after %d events: %+v, %d events in the ledger", events, r, len(a.Events))
+		}
+	}
+	b.fault(Fault{Kind: ErrorEvent, Events: 7})
+	for i, stream := range []bool{true, false} {
+		if r := b.chat("k", stream, 4); r.err != nil || strings.Contains(r.body, `"error"`) {
+			t.Errorf("a stream that is shorter, or an answer without stream: %+v", r)
+		}
+		b.ended(3+i, ledger.Complete)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/routeproof/routeproof/suites/bench"
@@ -21,11 +22,12 @@ const (
 	xSessionID    = "x-session-id"
 )
 
-// named is a request whose headers name sessions: pairs of header and id.
+// named is a request whose headers name sessions: pairs of header and id. Headers go
+// out as they are spelled here.
 func named(pairs ...string) http.Header {
 	h := http.Header{}
 	for i := 0; i < len(pairs); i += 2 {
-		h.Add(pairs[i], pairs[i+1])
+		h[pairs[i]] = append(h[pairs[i]], pairs[i+1])
 	}
 	return h
 }
@@ -66,6 +68,9 @@ func rules() []rule {
 		{"an agent without its session does not count", func(win, lose string) http.Header { return named(claudeAgent, lose, threadID, win) }},
 		{"nor one beside a blank session", func(win, lose string) http.Header { return named(claudeAgent, lose, claudeSession, " ", threadID, win) }},
 		{"of a repeated header the first value counts", func(win, lose string) http.Header { return named(canonical, win, canonical, lose) }},
+		{"a repeated header whose first value is blank counts as absent", func(win, lose string) http.Header {
+			return named(canonical, "", canonical, lose, threadID, win)
+		}},
 	}
 	for _, x := range []struct{ what, blank string }{{"empty", ""}, {"not visible ASCII", "s\xe9ance"}} {
 		all = append(all,
@@ -127,20 +132,33 @@ func (Cases) AFF017Precedence() bench.Case {
 	}
 }
 
+// spelled is one of the ways in which a header's name may be written.
+func spelled(name string, way int) string {
+	switch way % 4 {
+	case 1:
+		return strings.ToLower(name)
+	case 2:
+		return strings.ToUpper(name)
+	case 3:
+		return http.CanonicalHeaderKey(name)
+	}
+	return name
+}
+
 // AFF017Each: each header by itself.
 func (Cases) AFF017Each() bench.Case {
-	headers := []string{canonical, claudeSession, threadID, sessionID, xSessionID, "THREAD-ID", "X-DYNAMO-SESSION-ID"}
-	const each, turns = 6, 4
+	headers := []string{canonical, claudeSession, threadID, sessionID, xSessionID}
+	const each, turns = 8, 4
 	return bench.Case{
 		ID:          "AFF-017/each-header",
-		Stimulus:    "sessions of four turns named by each header alone, in every shape; a sub-agent beside its session",
+		Stimulus:    "sessions of four turns named by each header alone, in lower case, in capitals, as in the clause and with capital initials, in every shape; a sub-agent beside its session",
 		Requirement: "each session's turns are at one worker",
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for i, h := range headers {
 				for s := range each {
 					id := r.SessionID(each*i + s)
 					for t := range turns {
-						r.Do(ctx, bench.Req{Counts: id, Turn: t, Header: named(h, id), Tokens: 1}.In(bench.Shapes()[(s+3*t)%8]))
+						r.Do(ctx, bench.Req{Counts: id, Turn: t, Header: named(spelled(h, s+t), id), Tokens: 1}.In(bench.Shapes()[(s+3*t)%8]))
 						r.Do(ctx, bench.Req{Tokens: 1, Phase: "between"})
 					}
 				}
@@ -149,58 +167,11 @@ func (Cases) AFF017Each() bench.Case {
 			for s := range each {
 				id := r.SessionID(1000 + s)
 				for t := range turns {
-					r.Do(ctx, bench.Req{Counts: id, Turn: t, Header: named(claudeSession, root, claudeAgent, id), Tokens: 1}.In(bench.Shapes()[(s+3*t)%8]))
+					r.Do(ctx, bench.Req{Counts: id, Turn: t, Header: named(spelled(claudeSession, s+t), root, spelled(claudeAgent, t), id), Tokens: 1}.In(bench.Shapes()[(s+3*t)%8]))
 				}
 			}
 			return nil
 		},
 		Judge: judge.All(judge.Served((len(headers)+1)*each*turns), judge.Sticks((len(headers)+1)*each), judge.Placed(placed((len(headers)+1)*each))),
-	}
-}
-
-// AFF018Final: a marker that ends nothing, a parent that seeds nothing.
-func (Cases) AFF018Final() bench.Case {
-	const sessions = 24
-	return bench.Case{
-		ID:          "AFF-018/final",
-		Stimulus:    "bound sessions, one turn of which says that it is the last; two more turns",
-		Requirement: "all are at one worker",
-		Drive: func(ctx context.Context, r *bench.Run) error {
-			r.Parallel(sessions, 4, func(s int) {
-				for t := range 5 {
-					q := bench.Req{Session: r.SessionID(s), Turn: t}.In(bench.Shapes()[(s+3*t)%8])
-					if t == 2 {
-						q.Header = named("X-Dynamo-Session-Final", []string{"true", "1", "True"}[s%3])
-					}
-					r.Do(ctx, q)
-				}
-			})
-			return nil
-		},
-		Judge: judge.All(judge.Served(5*sessions), judge.Sticks(sessions), judge.Placed(placed(sessions))),
-	}
-}
-
-// AFF018Parent: children of one session.
-func (Cases) AFF018Parent() bench.Case {
-	plan, alpha := replan(1)
-	return bench.Case{
-		ID:          "AFF-018/parent",
-		Stimulus:    "bound sessions, and for each a new session that names it as its parent",
-		Requirement: "the children are placed like any new session",
-		Drive: func(ctx context.Context, r *bench.Run) error {
-			for i := range plan.N {
-				id := r.SessionID(i)
-				r.Do(ctx, bench.Req{Counts: id, Header: named(canonical, id), Phase: "parent", Tokens: 1}.In(bench.Shapes()[i%8]))
-				for range r.Rand().IntN(3) {
-					r.Do(ctx, bench.Req{Phase: "between", Tokens: 1})
-				}
-				// For the judge it is the same session: it must not come back to where that is.
-				r.Do(ctx, bench.Req{Counts: id, Turn: 1, Header: named(canonical, id+"-child", "X-Dynamo-Parent-Session-ID", id), Phase: "child", Tokens: 1}.In(bench.Shapes()[(i+1)%8]))
-			}
-			return nil
-		},
-		Judge: judge.All(judge.Served(plan.N, "parent"), judge.Served(plan.N, "child"),
-			judge.Replaced(judge.ByPhase, plan.N*3/4, alpha, "parent", "child", "between", "a session with a parent to be placed like any new one")),
 	}
 }

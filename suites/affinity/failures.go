@@ -58,11 +58,11 @@ func failed(name, how string, failures ...failure) bench.Case {
 	}
 	return bench.Case{
 		ID:          "AFF-004/" + name,
-		Stimulus:    "new sessions whose first turn " + how + ", on both endpoints, streaming or not; then a second turn",
-		Requirement: "the second turns are placed like new, not on the worker that failed",
+		Stimulus:    "new sessions whose first turn " + how + ", on both endpoints, streaming or not; then a second turn, of every third session also a third",
+		Requirement: "the second turns are placed like new, not on the worker that failed, and a third follows it",
 		Alone:       true, Cost: time.Duration(len(failures)) * 700 * time.Millisecond,
 		Drive: func(ctx context.Context, r *bench.Run) error {
-			n := 0
+			n, of := 0, map[string]int{}
 			for i := range plan.N * len(shapes) * len(failures) {
 				f, shape := failures[i/len(shapes)%len(failures)], shapes[i%len(shapes)]
 				if f.rare && i/len(shapes)/len(failures)%len(shapes) != i%len(shapes) {
@@ -75,7 +75,13 @@ func failed(name, how string, failures ...failure) bench.Case {
 				for range r.Rand().IntN(3) {
 					r.Do(ctx, bench.Req{Phase: "between", Tokens: 1})
 				}
-				r.Do(ctx, bench.Req{Session: id, Turn: 1, Tokens: 1, Phase: "after " + f.name}.In(bench.Shapes()[(i*5+3)%8]))
+				turns := 1
+				if of[f.name]++; of[f.name]%3 == 0 { // enough to see whether it is bound by now
+					turns = 2
+				}
+				for t := range turns {
+					r.Do(ctx, bench.Req{Session: id, Turn: 1 + t, Tokens: 1, Phase: "after " + f.name}.In(bench.Shapes()[(i*5+3+3*t)%8]))
+				}
 			}
 			return nil
 		},
@@ -86,7 +92,7 @@ func failed(name, how string, failures ...failure) bench.Case {
 				if f.rare {
 					cell = judge.ByPhase
 				}
-				all = append(all, judge.Unserved(times(f), f.name), judge.Replaced(cell, plan.N*3/4, alpha,
+				all = append(all, judge.Unserved(times(f), f.name), judge.Settled(times(f)/5, "after "+f.name), judge.Replaced(cell, plan.N*3/4, alpha,
 					f.name, "after "+f.name, "between", "a session whose first turn failed ("+f.name+") to be placed like a new one"))
 			}
 			return judge.All(all...)(h)
@@ -137,6 +143,11 @@ func (Cases) AFF004Reset() bench.Case {
 
 // dead drives a worker's death by the given means and three rounds of turns.
 func dead(ctx context.Context, r *bench.Run, sessions int, kill, back func(id string)) error {
+	return deadOf(ctx, r, sessions, r.Workers(), kill, back)
+}
+
+// deadOf is dead for one of the workers.
+func deadOf(ctx context.Context, r *bench.Run, sessions int, workers []string, kill, back func(id string)) error {
 	// In the round after the death, eight turns are under way at a time.
 	round := func(phase string, width int) {
 		order := r.Rand().Perm(sessions)
@@ -146,7 +157,7 @@ func dead(ctx context.Context, r *bench.Run, sessions int, kill, back func(id st
 	}
 	round("before", 1)
 	round("before", 1)
-	victim := fullest(r)
+	victim := fullest(r, workers)
 	if victim == "" {
 		return nil // nobody was served, which the judge holds against the target
 	}
@@ -161,11 +172,11 @@ func dead(ctx context.Context, r *bench.Run, sessions int, kill, back func(id st
 	return nil
 }
 
-// fullest is the worker that served most so far, or "" if none served anything.
-func fullest(r *bench.Run) (id string) {
+// fullest is the one of the workers that served most so far, or "" if none served anything.
+func fullest(r *bench.Run, workers []string) (id string) {
 	n := map[string]int{}
 	r.EachServed(func(_, worker string) { n[worker]++ })
-	for _, w := range r.Workers() {
+	for _, w := range workers {
 		if n[w] > n[id] {
 			id = w
 		}
@@ -238,7 +249,7 @@ func (Cases) AFF005Together() bench.Case {
 			}
 			each("before")
 			each("before")
-			victim := fullest(r)
+			victim := fullest(r, r.Workers())
 			if victim == "" {
 				return nil // nobody was served, which the judge holds against the target
 			}

@@ -42,7 +42,7 @@ func (Cases) AFF006Lapses() bench.Case {
 	return bench.Case{
 		ID:          "AFF-006/lapses",
 		Stimulus:    "sessions that pause for one and a quarter idle times and a quarter of a second",
-		Requirement: "they are placed like new ones",
+		Requirement: "they are placed like new ones, and stay there for their next turn",
 		Variant:     shortTTL, Cost: 4 * time.Second, Limit: time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for _, s := range r.Rand().Perm(k) {
@@ -54,11 +54,13 @@ func (Cases) AFF006Lapses() bench.Case {
 				for range r.Rand().IntN(3) {
 					r.Do(ctx, bench.Req{Phase: "between", Tokens: 1})
 				}
-				r.Do(ctx, bench.Req{Session: r.SessionID(s), Turn: 1, Phase: "lapsed"}.In(bench.Shapes()[(s+1)%8]))
+				for t := range 2 {
+					r.Do(ctx, bench.Req{Session: r.SessionID(s), Turn: 1 + t, Phase: "lapsed"}.In(bench.Shapes()[(s+1+3*t)%8]))
+				}
 			}
 			return nil
 		},
-		Judge: judge.All(judge.Served(k, "first"), judge.Served(k, "lapsed"),
+		Judge: judge.All(judge.Served(k, "first"), judge.Served(2*k, "lapsed"), judge.Kept(k/2, "lapsed"),
 			judge.Replaced(judge.ByEndpoint, plan.N*3/4, alpha, "first", "lapsed", "between", "a session that was idle for too long to be placed like a new one")),
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/routeproof/routeproof/suites/bench"
 	"github.com/routeproof/routeproof/suites/history"
 	"github.com/routeproof/routeproof/suites/judge"
-	"github.com/routeproof/routeproof/suites/judge/stats"
 )
 
 // AFF021Free: requests without an id, right behind a session's over the same connection.
@@ -80,8 +79,8 @@ func (Cases) AFF022Errors() bench.Case {
 	plan, alpha := replan(len(codes))
 	return bench.Case{
 		ID:          "AFF-022/server-error",
-		Stimulus:    "bound sessions, one turn of which is answered 500, 501, 502, 504 or 507, in every shape; then another turn",
-		Requirement: "the error is passed on from one worker, and the next turns are placed like new ones",
+		Stimulus:    "bound sessions, one turn of which is answered 500, 501, 502, 504 or 507, in every shape; then two more turns",
+		Requirement: "the error is passed on from one worker, the next turns are placed like new ones, and the last follow them",
 		Alone:       true, Cost: time.Second,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for s := range plan.N * len(codes) {
@@ -94,7 +93,9 @@ func (Cases) AFF022Errors() bench.Case {
 				for range r.Rand().IntN(3) {
 					r.Do(ctx, bench.Req{Phase: "between", Tokens: 1})
 				}
-				r.Do(ctx, bench.Req{Session: id, Turn: 2, Phase: "after " + phase, Tokens: 1}.In(bench.Shapes()[(s/len(codes)+5)%8]))
+				for t := range 2 {
+					r.Do(ctx, bench.Req{Session: id, Turn: 2 + t, Phase: "after " + phase, Tokens: 1}.In(bench.Shapes()[(s/len(codes)+5+3*t)%8]))
+				}
 			}
 			return nil
 		},
@@ -102,35 +103,10 @@ func (Cases) AFF022Errors() bench.Case {
 			all := []judge.Judge{judge.Served(plan.N*len(codes), "bound")}
 			for _, code := range codes {
 				phase := fmt.Sprintf("status %d", code)
-				all = append(all, judge.PassedOn(phase), judge.Replaced(judge.ByPhase, plan.N*3/4, alpha, phase, "after "+phase, "between",
+				all = append(all, judge.PassedOn(phase), judge.Settled(plan.N*3/4, "after "+phase), judge.Replaced(judge.ByPhase, plan.N*3/4, alpha, phase, "after "+phase, "between",
 					"a session whose worker answered with an error to be placed like a new one"))
 			}
 			return judge.All(all...)(h)
 		},
-	}
-}
-
-// AFF015TenantsHTTP: one id, two customers.
-func (Cases) AFF015TenantsHTTP() bench.Case {
-	pairs := stats.Must(stats.AllSame(1e-6, bench.DefaultWorkers))
-	return bench.Case{
-		ID:          "AFF-015/tenants-http",
-		Stimulus:    "ids that two tenants use, three turns of each in every shape, in a seeded order",
-		Requirement: "each tenant's turns are at one worker, and some pair lies on two",
-		Claims:      []string{"affinity.tenant"},
-		Drive: func(ctx context.Context, r *bench.Run) error {
-			for t := range 3 {
-				for _, x := range r.Rand().Perm(2 * pairs) {
-					id, tenant := r.SessionID(x/2), fmt.Sprintf("tenant-%d", x%2)
-					phase := "first"
-					if t > 0 {
-						phase = "later"
-					}
-					r.Do(ctx, bench.Req{Session: id, Counts: id + "@" + tenant, Tenant: tenant, Turn: x / 2, Phase: phase, Tokens: 1}.In(bench.Shapes()[(x+3*t)%8]))
-				}
-			}
-			return nil
-		},
-		Judge: judge.All(judge.Served(6*pairs), judge.Sticks(2*pairs), judge.Apart(pairs, "first")),
 	}
 }

@@ -19,3 +19,16 @@ func (Cases) AFF020Random() bench.Case {
 		Judge: judge.Modelled(r.Conversations),
 	}
 }
+
+// AFF020Batches: the same, much of it in batches.
+func (Cases) AFF020Batches() bench.Case {
+	r := bench.Random{Conversations: 60, Steps: 80, Batches: true}
+	return bench.Case{
+		ID:          "AFF-020/batches",
+		Stimulus:    "60 conversations of 40 to 80 operations at random, most of them in batches of up to 8 with leases from the same batch, from before it, and of operations that give none or come later",
+		Requirement: "every answer is one that the rules allow after all that came before it: a batch is its operations, one after another, of which none waits",
+		Limit:       time.Minute, Cost: 1500 * time.Millisecond,
+		Talk:  r,
+		Judge: judge.Modelled(r.Conversations),
+	}
+}

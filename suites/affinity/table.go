@@ -193,6 +193,41 @@ func keys(s *script.Script, id, stimulus string, asks []script.Ask) bench.Case {
 	return bench.Scripted(id, stimulus, "each is a session of its own, and ending one ends no other", s)
 }
 
+// AFF015Waiters: whom a first turn answers.
+func (Cases) AFF015Waiters() bench.Case {
+	return waiters("AFF-015/waiters", "first turns of sessions that differ in case, in one byte or in their model, two that wait for each; some give up, then the others commit", []script.Ask{
+		script.S("s"), script.S("S"), script.S("s "), script.S("s").Of("n"), script.S("n").Of("s"),
+	})
+}
+
+// AFF015WaitersApart: the same for tenants and phases.
+func (Cases) AFF015WaitersApart() bench.Case {
+	return waiters("AFF-015/waiters-apart", "first turns of one id in two phases and of several tenants, two that wait for each; some give up, then the others commit", []script.Ask{
+		script.S("s"), script.S("s").In("prefill"), script.S("s").By("t"), script.S("s").By("t").In("prefill"), script.S("s").By("u"),
+	})
+}
+
+func waiters(id, stimulus string, asks []script.Ask) bench.Case {
+	s := talk()
+	first := func(i int) string { return fmt.Sprintf("first %d", i) }
+	waits := func(i, n int) string { return fmt.Sprintf("waits %d-%d", i, n) }
+	for i, a := range asks {
+		s.Acquire(first(i), a).Is(script.Initializes)
+		s.Acquire(waits(i, 1), a).Waits()
+		s.Acquire(waits(i, 2), a).Waits()
+	}
+	for i := 1; i < len(asks); i += 2 {
+		s.Release(first(i)).Is(script.Done).HandsTo(fmt.Sprintf("heir %d", i), waits(i, 1), waits(i, 2))
+	}
+	for i := 0; i < len(asks); i += 2 {
+		s.Commit(first(i), w1).Is(script.Done).And(waits(i, 1), script.Bound(w1)).And(waits(i, 2), script.Bound(w1))
+	}
+	for i, a := range asks {
+		s.Query(a).Is([]script.Outcome{script.Bound(w1), script.Unbound}[i%2])
+	}
+	return bench.Scripted(id, stimulus, "each answers those that wait for it, and nobody else", s)
+}
+
 // AFF016Settings: what an instance may be made with.
 func (Cases) AFF016Settings() bench.Case {
 	s := talk()

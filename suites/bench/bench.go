@@ -16,11 +16,10 @@ import (
 type Env struct {
 	Manifest *target.Manifest
 	Local    target.LocalFactory // a stand-in for the in-process reference; nil = the reference itself
-	// Coordinator stands in for the in-process component's table of sessions; nil = its own.
-	Coordinator target.CoordinatorFactory
-	Index       target.IndexFactory // for its session index; nil = its own
-	Seed        uint64
-	Logf        func(format string, args ...any) // may be nil
+	// Component is what stands in for parts of the in-process component.
+	Component target.ComponentOptions
+	Seed      uint64
+	Logf      func(format string, args ...any) // may be nil
 }
 
 // Bench is a running target with its fleet.
@@ -49,7 +48,7 @@ func Open(ctx context.Context, env Env, variant string, n int, shape Fleet) (*Be
 	if all := len(shape.shapes(n)); len(ports) > 0 && len(ports) < all {
 		return nil, fmt.Errorf("%s: wiring.ports lists %d ports and this case needs %d workers; list more", m.File, len(ports), all)
 	}
-	f, err := shape.start(n, m.Models, ports)
+	f, err := shape.start(n, m.Models, m.Aliases, ports)
 	if err != nil {
 		return nil, fmt.Errorf("start the mock fleet: %w", err)
 	}
@@ -72,7 +71,7 @@ func (b *Bench) targets(ids []string) []target.Worker {
 	for _, id := range ids {
 		w := b.fleet.Worker(id)
 		s := w.Shape()
-		out = append(out, target.Worker{ID: w.ID(), Host: w.Host(), Port: w.Port(), URL: w.URL(), Model: b.env.Manifest.Models[0], Role: string(s.Role), Ranks: s.Ranks})
+		out = append(out, target.Worker{ID: w.ID(), Host: w.Host(), Port: w.Port(), URL: w.URL(), Model: w.Models()[0], Role: string(s.Role), Ranks: s.Ranks})
 	}
 	return out
 }

@@ -5,6 +5,7 @@ package bench
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/routeproof/routeproof/suites/judge"
@@ -31,7 +32,26 @@ type Case struct {
 	// Talk takes the place of Drive where the case talks to a component.
 	Talk  Talk
 	Judge judge.Judge
+
+	at Role // whom its plans steer and its drive waits for; "": any
 }
+
+// In makes of a case about aggregated workers the same about one phase of requests that
+// are served in two, under another name: its plans are for the workers of that role, it
+// waits for them, and its judge sees nothing else. Its drive must name no worker.
+func (c Case) In(role Role, name string) Case {
+	c.ID = c.Clause() + "/" + name
+	c.Stimulus = string(role) + " workers in the place of workers that do all: " + c.Stimulus
+	c.Claims = append(slices.Clone(c.Claims), "pds.split")
+	c.Workers, c.Fleet = 0, Split
+	c.Judge = judge.Only(string(role), c.Judge)
+	c.at = role
+	return c
+}
+
+// Split is the fleet of cases about requests that are served in two phases: of one
+// fleet, so that they share it.
+var Split = Fleet{Prefill: 3, Decode: 3, Ranks: 4}
 
 // Component says whether the case talks to a component instead of a router.
 func (c Case) Component() bool { return c.Talk != nil }

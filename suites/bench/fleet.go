@@ -1,7 +1,9 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,6 +28,10 @@ type Fleet struct {
 	Prefill int // prefill workers
 	Decode  int // decode workers
 	Ranks   int // data-parallel ranks of every worker, aggregated ones included; 0: they know no ranks
+	// Models is how many of the manifest's models are served, each by workers of its
+	// own: the first worker of each role serves the first of them, the second the
+	// second, and so on around. 0: the target is told of one model alone.
+	Models int
 }
 
 // Size is how many workers the case starts with. Their ids, and the fixed ports
@@ -51,6 +57,9 @@ func (c Case) Setting() string {
 	if c.Fleet.Ranks > 0 {
 		s += fmt.Sprintf(", %d ranks each", c.Fleet.Ranks)
 	}
+	if c.Fleet.Models > 0 {
+		s += fmt.Sprintf(", of %d models in turn", c.Fleet.Models)
+	}
 	return s
 }
 
@@ -70,10 +79,45 @@ func (f Fleet) shapes(aggregated int) (all []worker.Shape) {
 	return all
 }
 
-// start starts the mock workers.
-func (f Fleet) start(aggregated int, models []string, ports []int) (*fleet.Fleet, error) {
-	return fleet.New(fleet.Config{Shapes: f.shapes(aggregated), Models: models, Ports: ports})
+// everyName is the models with their aliases behind them: a worker serves a model under
+// each of its names, for a router may send on the one that the client used or the
+// model's own.
+func everyName(aliases map[string]string, models ...string) []string {
+	all := slices.Clone(models)
+	for _, alias := range slices.Sorted(maps.Keys(aliases)) {
+		if slices.Contains(models, aliases[alias]) {
+			all = append(all, alias)
+		}
+	}
+	return all
 }
+
+// start starts the mock workers.
+func (f Fleet) start(aggregated int, models []string, aliases map[string]string, ports []int) (*fleet.Fleet, error) {
+	shapes := f.shapes(aggregated)
+	if f.Models == 0 {
+		return fleet.New(fleet.Config{Shapes: shapes, Models: everyName(aliases, models...), Ports: ports})
+	}
+	if len(models) < f.Models {
+		return nil, fmt.Errorf("the manifest lists %d models and this case needs %d", len(models), f.Models)
+	}
+	all, err := fleet.New(fleet.Config{Models: everyName(aliases, models...), Ports: ports})
+	if err != nil {
+		return nil, err
+	}
+	n := map[Role]int{}
+	for _, s := range shapes {
+		i := n[s.Role] % f.Models
+		n[s.Role]++
+		if _, err := all.AddServing(everyName(aliases, models[i]), s); err != nil {
+			return nil, errors.Join(err, all.Close())
+		}
+	}
+	return all, nil
+}
+
+// ModelOf is the model that the target is told a worker serves.
+func (r *Run) ModelOf(id string) string { return r.bench.fleet.Worker(id).Models()[0] }
 
 // WorkersOf lists the ids of the workers of a role that are wired to the target now.
 func (r *Run) WorkersOf(role Role) []string {
@@ -89,7 +133,7 @@ func (r *Run) RanksOf(id string) int { return r.bench.fleet.Worker(id).Shape().R
 // described says what workers are, for the evidence.
 func (r *Run) described(ids []string) (all []history.Worker) {
 	for _, id := range ids {
-		all = append(all, history.Worker{ID: id, Role: string(r.RoleOf(id)), Ranks: r.RanksOf(id)})
+		all = append(all, history.Worker{ID: id, Role: string(r.RoleOf(id)), Ranks: r.RanksOf(id), Model: r.ModelOf(id)})
 	}
 	return all
 }

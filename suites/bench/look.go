@@ -50,18 +50,28 @@ func (r *Run) Await(ctx context.Context, max time.Duration, pred func(each func(
 
 // Arrived waits until a worker has the request that carries key.
 func (r *Run) Arrived(ctx context.Context, key string, max time.Duration) bool {
+	return r.ArrivedAt(ctx, key, r.c.at, max)
+}
+
+// ArrivedAt is Arrived at a worker of a role, any for "".
+func (r *Run) ArrivedAt(ctx context.Context, key string, role Role, max time.Duration) bool {
 	return r.Await(ctx, max, func(each func(func(*ledger.Attempt))) (ok bool) {
-		each(func(a *ledger.Attempt) { ok = ok || a.Key == key })
+		each(func(a *ledger.Attempt) { ok = ok || a.Key == key && (role == "" || a.Role == string(role)) })
 		return ok
 	})
 }
 
 // AwaitAbort waits until every worker that has the request has seen its client leave.
 func (r *Run) AwaitAbort(ctx context.Context, key string, max time.Duration) bool {
+	return r.AwaitAbortAt(ctx, key, r.c.at, max)
+}
+
+// AwaitAbortAt is AwaitAbort of the workers of a role alone, of any for "".
+func (r *Run) AwaitAbortAt(ctx context.Context, key string, role Role, max time.Duration) bool {
 	return r.Await(ctx, max, func(each func(func(*ledger.Attempt))) bool {
 		all, n := true, 0
 		each(func(a *ledger.Attempt) {
-			if a.Key == key {
+			if a.Key == key && (role == "" || a.Role == string(role)) {
 				n++
 				all = all && a.AbortSeen != ledger.Unset
 			}

@@ -30,13 +30,13 @@ func TestWhichMutantsConversationsAtRandomKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, x := range cat.Mutants {
-		if x.Coordinator == nil || hangs[x.ID] {
+		if x.Component().None() || hangs[x.ID] {
 			continue
 		}
 		killed, sum, most, steps := 0, 0, 0, 0
 		began := time.Now()
 		for seed := range seeds {
-			pool := bench.NewPool(bench.Env{Manifest: m, Coordinator: x.Coordinator})
+			pool := bench.NewPool(bench.Env{Manifest: m, Component: x.Component()})
 			held := 0
 			out := pool.Exec(t.Context(), c, uint64(1000+seed), func(h *history.History) error {
 				held = len(h.Held)

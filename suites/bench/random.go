@@ -17,7 +17,8 @@ import (
 // shrunk, and ends it.
 type Random struct {
 	Conversations int
-	Steps         int // of each
+	Steps         int  // of each
+	Batches       bool // some of the steps are sent in batches
 }
 
 // What the search for a smaller conversation may cost.
@@ -42,7 +43,12 @@ func (s *search) more() bool {
 
 func (Random) component() string { return component.AffinityComponent }
 
-func (Random) needs() []string { return nil }
+func (r Random) needs() []string {
+	if r.Batches {
+		return []string{string(component.ClaimBatch)}
+	}
+	return nil
+}
 
 func (r Random) hold(ctx context.Context, a *adapter, seed uint64, h *history.History) error {
 	for i := range r.Conversations {
@@ -50,11 +56,16 @@ func (r Random) hold(ctx context.Context, a *adapter, seed uint64, h *history.Hi
 		g := model.NewGenerator(rnd, h.Talk.Claims)
 		steps := r.Steps/2 + rnd.IntN(r.Steps/2+1)
 		p := a.player()
-		err := p.hold(ctx, g.Config(), func(m *model.Model) *script.Step {
-			if steps--; steps < 0 {
+		err := p.hold(ctx, g.Config(), func(m *model.Model) []*script.Step {
+			if steps <= 0 {
 				return nil
 			}
-			return g.Next(m)
+			next := g.Next(m)
+			if r.Batches {
+				next = g.Batch(m, next)
+			}
+			steps -= len(next)
+			return next
 		})
 		h.Held = append(h.Held, p.held)
 		if err != nil {
@@ -71,20 +82,20 @@ func (r Random) hold(ctx context.Context, a *adapter, seed uint64, h *history.Hi
 func (a *adapter) shrink(ctx context.Context, found *player, h *history.History) error {
 	var err error
 	search := newSearch()
-	model.Shrink(found.held.Script, func(s *script.Script) (*script.Script, bool) {
-		p, at := a.player(), 0
-		err = p.hold(ctx, s.Config, func(*model.Model) *script.Step {
-			if at++; at > len(s.Steps) {
-				return nil
+	model.Shrink(found.upToIt(), func(s *script.Script) (*script.Script, bool) {
+		p, groups := a.player(), script.Groups(s.Steps)
+		err = p.hold(ctx, s.Config, func(*model.Model) (next []*script.Step) {
+			if len(groups) > 0 {
+				next, groups = groups[0], groups[1:]
 			}
-			return s.Steps[at-1]
+			return next
 		})
 		goOn := search.more() && err == nil
 		if err != nil || p.wrong == nil {
 			return nil, goOn
 		}
 		found = p
-		return p.held.Script, goOn
+		return p.upToIt(), goOn
 	})
 	found.held.Replay = found.replay()
 	h.Held = append(h.Held, found.held)
@@ -97,15 +108,22 @@ type player struct {
 	model *model.Model
 	held  script.Held
 	wrong *model.Difference // nil as long as nothing did
+	last  []*script.Step    // those that were asked together and went wrong
 	from  int               // its first line
 	to    int               // behind its last, the end of the instance left out
+}
+
+// upToIt is what was asked up to the step that went wrong, if its batch is left at that.
+func (p *player) upToIt() *script.Script {
+	n := len(p.held.Script.Steps) - len(p.last) + p.wrong.At + 1
+	return &script.Script{Config: p.held.Script.Config, Steps: p.held.Script.Steps[:n]}
 }
 
 func (a *adapter) player() *player { return &player{talker: a.talker()} }
 
 // hold takes steps until there are no more, or one goes wrong. Those that cannot be
 // asked are left out. The error is a *component.Fault, ctx's, or ours.
-func (p *player) hold(ctx context.Context, c script.Config, next func(*model.Model) *script.Step) error {
+func (p *player) hold(ctx context.Context, c script.Config, next func(*model.Model) []*script.Step) error {
 	p.from = p.Said()
 	err := p.begin(ctx, c)
 	var refused *component.Error
@@ -117,20 +135,25 @@ func (p *player) hold(ctx context.Context, c script.Config, next func(*model.Mod
 	if err != nil {
 		return err
 	}
-	for st := next(p.model); st != nil; st = next(p.model) {
-		if _, left := p.args(st); left != "" {
-			continue
+	for steps := next(p.model); len(steps) > 0; steps = next(p.model) {
+		turns, err := p.take(ctx, steps)
+		var taken []*script.Step // those that could be asked
+		var went []script.Turn
+		for i, turn := range turns {
+			if turn.Left == "" {
+				taken, went = append(taken, steps[i]), append(went, turn)
+			}
 		}
-		turn, err := p.take(ctx, st)
+		p.held.Script.Steps = append(p.held.Script.Steps, taken...)
 		if err != nil {
-			p.held.Script.Steps = append(p.held.Script.Steps, st)
 			return err
 		}
-		if turn.Unable {
+		if len(taken) == 0 {
 			continue
 		}
-		p.held.Script.Steps, p.held.Turns = append(p.held.Script.Steps, st), append(p.held.Turns, turn)
-		if p.wrong = p.model.Follow(st, turn); p.wrong != nil {
+		p.held.Turns = append(p.held.Turns, went...)
+		if p.wrong = p.model.Follow(taken, went); p.wrong != nil {
+			p.last = taken
 			break
 		}
 	}

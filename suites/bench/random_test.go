@@ -52,20 +52,30 @@ claims: {component.affinity: yes}
 
 // random is the case, with few conversations.
 func random(conversations int) bench.Case {
-	c := affinity.Cases{}.AFF020Random().Normal()
-	r := bench.Random{Conversations: conversations, Steps: c.Talk.(bench.Random).Steps}
+	return few(affinity.Cases{}.AFF020Random(), conversations)
+}
+
+// few is a case of random conversations, with as many of them.
+func few(c bench.Case, conversations int) bench.Case {
+	c = c.Normal()
+	r := c.Talk.(bench.Random)
+	r.Conversations = conversations
 	c.Talk, c.Judge = r, judge.Modelled(conversations)
 	return c
 }
 
-// converse holds so many conversations, each hundred of them with an adapter of its own.
+// converse holds so many conversations, each twenty of them with an adapter of its own, every other twenty in batches.
 func converse(t *testing.T, m *target.Manifest, conversations int) {
 	t.Helper()
 	began, done := time.Now(), 0
 	for seed := uint64(1); done < conversations; seed++ {
-		n := min(100, conversations-done)
+		n := min(20, conversations-done)
 		pool := bench.NewPool(bench.Env{Manifest: m})
-		out := pool.Exec(t.Context(), random(n), seed, func(h *history.History) error {
+		c := random(n)
+		if seed%2 == 0 {
+			c = few(affinity.Cases{}.AFF020Batches(), n)
+		}
+		out := pool.Exec(t.Context(), c, seed, func(h *history.History) error {
 			if len(h.Held) > 0 {
 				for _, l := range h.Held[len(h.Held)-1].Replay {
 					t.Log(l)
@@ -85,7 +95,7 @@ func converse(t *testing.T, m *target.Manifest, conversations int) {
 }
 
 func TestTheReferenceAnswersAsTheModelSays(t *testing.T) {
-	converse(t, target.Reference([]string{bench.ComponentClaim}), asked(t, "ROUTEPROOF_RANDOM", 30))
+	converse(t, target.Reference([]string{bench.ComponentClaim}), asked(t, "ROUTEPROOF_RANDOM", 40))
 }
 
 func TestTheReferenceAsAProcessAnswersAsTheModelSays(t *testing.T) {
@@ -93,7 +103,7 @@ func TestTheReferenceAsAProcessAnswersAsTheModelSays(t *testing.T) {
 	if exe == "" {
 		t.Skip("ROUTEPROOF_EXE names no routeproof to start")
 	}
-	converse(t, library(t, exe, "adapter"), asked(t, "ROUTEPROOF_RANDOM", 30))
+	converse(t, library(t, exe, "adapter"), asked(t, "ROUTEPROOF_RANDOM", 40))
 }
 
 func TestThePythonAdapterAnswersAsTheModelSays(t *testing.T) {
@@ -102,5 +112,5 @@ func TestThePythonAdapterAnswersAsTheModelSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	converse(t, library(t, python, file), asked(t, "ROUTEPROOF_RANDOM", 30))
+	converse(t, library(t, python, file), asked(t, "ROUTEPROOF_RANDOM", 40))
 }

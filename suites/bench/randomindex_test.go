@@ -74,7 +74,7 @@ func TestWhatAnIndexDoesWrongIsShrunkAndCanBePlayedAgain(t *testing.T) {
 	for id, most := range map[string]int{"spx/takes-cycles": 4, "spx/keeps-the-tail": 4, "spx/graft-keeps-both": 5, "spx/reads-are-use": 6, "spx/stamped-late": 6, "spx/forgets-late": 5} {
 		t.Run(id, func(t *testing.T) {
 			x, _ := cat.Mutant(id)
-			pool := bench.NewPool(bench.Env{Manifest: target.Reference([]string{bench.SessionIndexClaim}), Index: x.Index})
+			pool := bench.NewPool(bench.Env{Manifest: target.Reference([]string{bench.SessionIndexClaim}), Component: x.Component()})
 			var h *history.History
 			out := pool.Exec(t.Context(), randomIndex(100), 7, func(saved *history.History) error { h = saved; return nil })
 			if err := pool.Close(); err != nil {

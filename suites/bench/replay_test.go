@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/routeproof/routeproof/suites"
+	"github.com/routeproof/routeproof/suites/affinity"
 	"github.com/routeproof/routeproof/suites/bench"
 	"github.com/routeproof/routeproof/suites/history"
 	"github.com/routeproof/routeproof/suites/report"
@@ -22,12 +23,17 @@ func TestWhatWentWrongIsShrunkAndCanBePlayedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id, most := range map[string]int{"aff/keeps-on-failure": 6, "aff/two-initializers": 3, "pin/ignored-when-bound": 5, "aff/early-end-unbinds": 8, "aff/tick-late": 8} {
+	for id, most := range map[string]int{"aff/keeps-on-failure": 6, "aff/two-initializers": 3, "pin/ignored-when-bound": 5, "aff/early-end-unbinds": 8, "aff/tick-late": 8,
+		"wire/batch-drops-pin": 5, "wire/batch-questions-first": 5, "wire/batch-leaves-waiter": 6, "wire/cancel-ends-lease": 5} {
 		t.Run(id, func(t *testing.T) {
+			c := random(150)
+			if strings.HasPrefix(id, "wire/batch") {
+				c = few(affinity.Cases{}.AFF020Batches(), 150)
+			}
 			x, _ := cat.Mutant(id)
-			pool := bench.NewPool(bench.Env{Manifest: target.Reference([]string{bench.ComponentClaim}), Coordinator: x.Coordinator})
+			pool := bench.NewPool(bench.Env{Manifest: target.Reference([]string{bench.ComponentClaim}), Component: x.Component()})
 			var h *history.History
-			out := pool.Exec(t.Context(), random(150), 7, func(saved *history.History) error { h = saved; return nil })
+			out := pool.Exec(t.Context(), c, 7, func(saved *history.History) error { h = saved; return nil })
 			if err := pool.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -43,14 +49,14 @@ func TestWhatWentWrongIsShrunkAndCanBePlayedAgain(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
-			for _, factory := range []target.CoordinatorFactory{x.Coordinator, nil} {
-				c := target.ReferenceComponent(target.ComponentOptions{Coordinator: factory})
+			for _, opt := range []target.ComponentOptions{x.Component(), {}} {
+				c := target.ReferenceComponent(opt)
 				err := v.Play(ctx, c)
 				if closed := c.Close(ctx); closed != nil {
 					t.Error(closed)
 				}
 				var d *conversation.Difference
-				if wrong := factory != nil; wrong != (err != nil) || err != nil && !errors.As(err, &d) && !strings.Contains(err.Error(), "should be parked") {
+				if wrong := !opt.None(); wrong != (err != nil) || err != nil && !errors.As(err, &d) && !strings.Contains(err.Error(), "should be parked") {
 					t.Errorf("wrong library: %v; Play = %v\n%s", wrong, err, strings.Join(h.Replay(), "\n"))
 				}
 			}

@@ -72,8 +72,16 @@ func (r *Run) Capacity() int { return r.bench.session.Capacity }
 // Convergence is the longest time the target may take to follow a change.
 func (r *Run) Convergence() time.Duration { return r.bench.env.Manifest.Timeouts.Convergence }
 
-// Model is the model that the target serves.
+// Model is the model that the target serves, the first of several.
 func (r *Run) Model() string { return r.bench.env.Manifest.Models[0] }
+
+// Aliases are the other names of a model that the manifest declares.
+func (r *Run) Aliases(model string) []string {
+	return everyName(r.bench.env.Manifest.Aliases, model)[1:]
+}
+
+// ModelsServed are the models of a case that has several.
+func (r *Run) ModelsServed() []string { return r.bench.env.Manifest.Models[:r.c.Fleet.Models] }
 
 // Workers lists the ids wired to the target now.
 func (r *Run) Workers() []string { return slices.Clone(r.bench.wired) }
@@ -100,6 +108,9 @@ func (r *Run) Key() string {
 
 // Plan steers the request that will carry key, at whichever worker it reaches.
 func (r *Run) Plan(key string, p Plan) *Handle {
+	if p.Role == "" {
+		p.Role = r.c.at
+	}
 	h, err := r.bench.fleet.Plan(key, p)
 	if err != nil {
 		r.Fail(err)
@@ -248,7 +259,7 @@ func (r *Run) Finish() (*history.History, error) {
 	h := &history.History{
 		Case: r.c.ID, Seed: r.seed, Workers: r.starters, Fleet: r.described(r.starters), Convergence: r.Convergence(), Marks: r.marks,
 		Session: history.Session{Kind: r.bench.session.Kind, IdleTTL: r.bench.session.IdleTTL,
-			Capacity: r.bench.session.Capacity, AtCapacity: r.bench.session.AtCapacity},
+			Capacity: r.bench.session.Capacity, AtCapacity: r.bench.session.AtCapacity, Final: r.bench.session.Final},
 	}
 	for _, p := range pending {
 		h.Requests = append(h.Requests, p.Wait())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -41,7 +42,7 @@ func (p *Pool) component(ctx context.Context) (*adapter, error) {
 	if p.adapter != nil {
 		return p.adapter, nil
 	}
-	c, err := target.StartComponent(ctx, p.env.Manifest, target.ComponentOptions{Coordinator: p.env.Coordinator, Index: p.env.Index})
+	c, err := target.StartComponent(ctx, p.env.Manifest, p.env.Component)
 	if err != nil {
 		return nil, err
 	}
@@ -179,14 +180,15 @@ type asked struct {
 type talker struct {
 	*adapter
 	instance string
+	others   map[string]string       // further instances, by the name of the step that made them
 	asked    map[component.ID]asked  // not yet answered
 	leases   map[string]string       // by the name of their acquire
-	waiting  map[string]component.ID // acquires that are not answered, by name
 	ids      map[string]component.ID // all that was asked, by name
+	passed   map[string]string       // what passes have named
 }
 
 func (a *adapter) talker() *talker {
-	return &talker{adapter: a, asked: map[component.ID]asked{}, leases: map[string]string{}, waiting: map[string]component.ID{}, ids: map[string]component.ID{}}
+	return &talker{adapter: a, others: map[string]string{}, asked: map[component.ID]asked{}, leases: map[string]string{}, ids: map[string]component.ID{}, passed: map[string]string{}}
 }
 
 // begin makes the instance that the conversation is about.
@@ -201,11 +203,16 @@ func (t *talker) begin(ctx context.Context, c script.Config) error {
 	return nil
 }
 
-// finish ends the instance.
+// finish ends the instances.
 func (t *talker) finish(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
-	return (&component.Affinity{Client: t.Client, Instance: t.instance}).CloseInstance(limited)
+	for _, name := range append(slices.Collect(maps.Values(t.others)), t.instance) {
+		if err := (&component.Affinity{Client: t.Client, Instance: name}).CloseInstance(limited); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // hold goes through a script and writes down what was said, up to an error.
@@ -215,13 +222,13 @@ func (t *talker) hold(ctx context.Context, s *script.Script, talk *script.Talk) 
 	if err := t.begin(ctx, s.Config); err != nil {
 		return err
 	}
-	for _, st := range s.Steps {
-		turn, err := t.take(ctx, st)
+	for _, group := range script.Groups(s.Steps) {
+		turns, err := t.take(ctx, group)
 		if err != nil {
 			return err
 		}
-		talk.Turns = append(talk.Turns, turn)
-		if turn.Left != "" && !turn.Unable {
+		talk.Turns = append(talk.Turns, turns...)
+		if slices.ContainsFunc(turns, func(x script.Turn) bool { return x.Left != "" && !x.Unable }) {
 			return nil // nothing after it means anything
 		}
 	}
@@ -234,74 +241,4 @@ func (a *adapter) lines(from int) (all []script.Line) {
 		all = append(all, script.Line{At: l.At, Sent: l.Sent, Text: l.Text})
 	}
 	return all
-}
-
-// take asks one step and gathers what it has brought about.
-func (t *talker) take(ctx context.Context, st *script.Step) (script.Turn, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
-	defer cancel()
-	turn := script.Turn{Step: st.Name, Answers: []script.Answer{}, Waiting: []string{}}
-	if st.Needs != "" && !t.hello.Has(component.Claim(st.Needs)) {
-		turn.Left, turn.Unable = "the adapter does not claim "+st.Needs, true
-		return turn, nil
-	}
-	args, left := t.args(st)
-	if left != "" {
-		turn.Left = left
-		return turn, nil
-	}
-	id, err := t.Start(ctx, st.Op, args)
-	if err != nil {
-		return turn, err
-	}
-	t.asked[id], t.ids[st.Name] = asked{st.Name, st.Op}, id
-	if st.Op == script.Acquire {
-		delete(t.leases, st.Name)
-		t.waiting[st.Name] = id
-	}
-	parked, err := t.Sync(ctx)
-	if err != nil {
-		return turn, err
-	}
-	for _, id := range parked {
-		if a, ok := t.asked[id]; ok { // else it is another instance's
-			turn.Waiting = append(turn.Waiting, a.name)
-		}
-	}
-	var came []component.Answer
-	for id := range t.asked {
-		if slices.Contains(parked, id) {
-			continue
-		}
-		answer, err := t.Await(ctx, id)
-		if err != nil {
-			return turn, err
-		}
-		came = append(came, answer)
-	}
-	slices.SortFunc(came, func(a, b component.Answer) int { return a.Arrived - b.Arrived })
-	for _, answer := range came {
-		got, err := t.answered(t.asked[answer.ID], answer)
-		if err != nil {
-			return turn, err
-		}
-		delete(t.asked, answer.ID)
-		turn.Answers = append(turn.Answers, got)
-	}
-	t.inherit(st, turn)
-	return turn, nil
-}
-
-// inherit gives the one that was picked among several its other name.
-func (t *talker) inherit(st *script.Step, turn script.Turn) {
-	if st.Passes == nil {
-		return
-	}
-	for _, a := range turn.Answers {
-		for _, n := range st.Passes.Among {
-			if a.Name == n && st.Passes.Outcome.Meets(a.Outcome) {
-				t.leases[st.Passes.As] = t.leases[n]
-			}
-		}
-	}
 }

@@ -17,11 +17,17 @@ func configOf(c script.Config) component.AffinityConfig {
 
 func ms(d time.Duration) int64 { return d.Milliseconds() }
 
-// args are a step's in the protocol; left is why it cannot be asked.
-func (t *talker) args(st *script.Step) (args any, left string) {
+// args are a step's in the protocol, as part of b; left is why it cannot be asked.
+func (t *talker) args(st *script.Step, b *batch) (args any, left string) {
+	instance := t.instance
+	if st.Instance != "" {
+		if instance = t.others[st.Instance]; instance == "" {
+			return nil, fmt.Sprintf("there is no instance %s", st.Instance)
+		}
+	}
 	switch st.Op {
 	case script.Acquire, script.Query:
-		ask := component.Ask{Instance: t.instance, Model: usualModel, Session: st.Ask.Session, Phase: component.Phase(st.Ask.Phase)}
+		ask := component.Ask{Instance: instance, Model: usualModel, Session: st.Ask.Session, Phase: component.Phase(st.Ask.Phase)}
 		if st.Ask.Model != "" {
 			ask.Model = st.Ask.Model
 		}
@@ -33,32 +39,50 @@ func (t *talker) args(st *script.Step) (args any, left string) {
 		}
 		return ask, ""
 	case script.Cancel:
-		id, ok := t.waiting[st.Ref]
+		id, ok := t.ids[st.Ref]
 		if !ok {
 			return nil, fmt.Sprintf("%s was never asked", st.Ref)
 		}
 		return map[string]any{"id": id}, ""
 	case script.Advance:
-		return component.AdvanceArgs{Instance: t.instance, By: ms(st.By)}, ""
+		return component.AdvanceArgs{Instance: instance, By: ms(st.By)}, ""
 	case script.SetWorkers:
 		workers := make([]component.Worker, len(st.Workers))
 		for i, w := range st.Workers {
 			workers[i] = component.Worker{ID: w.ID, Ranks: max(1, w.Ranks)}
 		}
-		return component.WorkersArgs{Instance: t.instance, Workers: workers}, ""
+		return component.WorkersArgs{Instance: instance, Workers: workers}, ""
+	case script.Close:
+		delete(t.others, st.Instance)
+		return component.Instance{Instance: instance}, ""
 	case script.Count:
-		return component.Instance{Instance: t.instance}, ""
+		return component.Instance{Instance: instance}, ""
 	case script.Create:
 		return component.NewArgs{Component: component.AffinityComponent, Config: configOf(*st.Config)}, ""
 	}
-	lease, ok := t.leases[st.Ref]
-	if !ok {
-		return nil, fmt.Sprintf("%s has no lease", st.Ref)
+	lease, left := t.lease(st.Ref, b)
+	if left != "" {
+		return nil, left
 	}
 	if st.Op == script.Commit {
 		return component.CommitArgs{Lease: lease, Target: targetOf(*st.At)}, ""
 	}
 	return component.LeaseArgs{Lease: lease}, ""
+}
+
+// lease is how a lease is called: by its id, or by the place in the batch of the
+// operation that is to give it.
+func (t *talker) lease(name string, b *batch) (lease any, left string) {
+	if i := b.index(name, true); i >= 0 {
+		return i, ""
+	}
+	if id, ok := t.leases[name]; ok {
+		return id, ""
+	}
+	if i := b.index(name, false); i >= 0 {
+		return i, ""
+	}
+	return nil, fmt.Sprintf("%s has no lease", name)
 }
 
 func targetOf(w script.Where) *component.Target {
@@ -81,11 +105,8 @@ func whereOf(t *component.Target) script.Where {
 }
 
 // answered is an answer in the script's terms.
-func (t *talker) answered(a asked, answer component.Answer) (script.Answer, error) {
+func (t *talker) answered(a asked, answer component.Outcome) (script.Answer, error) {
 	got := script.Answer{Name: a.name, Outcome: script.Done}
-	if a.op == script.Acquire {
-		delete(t.waiting, a.name)
-	}
 	if answer.Err != nil {
 		got.Outcome, got.Text = script.Fails(string(answer.Err.Kind)), answer.Err.Message
 		return got, nil
@@ -107,6 +128,12 @@ func (t *talker) answered(a asked, answer component.Answer) (script.Answer, erro
 		default:
 			got.Outcome = script.Unpinned
 		}
+	case script.Create:
+		var x component.Instance
+		if err := answer.Into(&x); err != nil {
+			return got, err
+		}
+		t.others[a.name] = x.Instance
 	case script.Query:
 		var x component.Queried
 		if err := answer.Into(&x); err != nil {

@@ -207,6 +207,7 @@ implementation: {organization: o, project: played, version: "1", url: "http://ex
 launch:
   exec:
     command: [%s]
+    env: {TOLD: "{{.Session.Capacity}} {{range .Workers}}{{.Role}} {{end}}"}
     ready: {http: "{{.BaseURL}}/health", timeout: 5s}
 wiring: {workers: static}
 endpoint: {openai: "{{.BaseURL}}"}

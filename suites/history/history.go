@@ -107,6 +107,7 @@ type Session struct {
 	IdleTTL    time.Duration `json:"idleTTL"`
 	Capacity   int           `json:"capacity"`
 	AtCapacity string        `json:"atCapacity"` // refuse, unpinned, evict
+	Final      string        `json:"final"`      // ignore, release
 }
 
 // Worker is what a worker of the fleet is.
@@ -114,6 +115,7 @@ type Worker struct {
 	ID    string `json:"id"`
 	Role  string `json:"role"`  // aggregated, prefill, decode
 	Ranks int    `json:"ranks"` // data-parallel ranks; 0 if it knows none
+	Model string `json:"model"` // the one that the target is told it serves
 }
 
 // History is the whole evidence of one case.

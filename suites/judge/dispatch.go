@@ -156,6 +156,20 @@ func Refused(phases ...string) Judge {
 // worker's status, from exactly one dispatch. It is about answers that a worker
 // was made to refuse: where one succeeded, the case has not seen what it is about.
 func PassedOn(phases ...string) Judge {
+	return answeredAlike(func(client, worker int) bool { return client == worker },
+		func(worker int) string { return fmt.Sprintf("the worker's status %d", worker) }, phases...)
+}
+
+// SameClass is PassedOn for a status of the class that the worker answered with: 4xx
+// or 5xx.
+func SameClass(phases ...string) Judge {
+	return answeredAlike(func(client, worker int) bool { return client/100 == worker/100 },
+		func(worker int) string { return fmt.Sprintf("a status of the worker's class, %dxx", worker/100) }, phases...)
+}
+
+// answeredAlike requires one dispatch of each request, which a worker refused, and at
+// the client a status that is like the worker's; want names that.
+func answeredAlike(like func(client, worker int) bool, want func(worker int) string, phases ...string) Judge {
 	return func(h *history.History) Finding {
 		var g group
 		at := attempts(h)
@@ -167,11 +181,12 @@ func PassedOn(phases ...string) Judge {
 				g.add(fmt.Sprintf("one dispatch (%s)", phaseName(r)), fmt.Sprintf("%d dispatches", len(as)), r.Key)
 				continue
 			}
-			if r.End != history.Complete || r.Status != last(as).Status {
-				g.add(fmt.Sprintf("the worker's status %d (%s)", last(as).Status, phaseName(r)), outcome(r), r.Key)
-			}
-			if last(as).Status >= 400 {
+			status := last(as).Status
+			if status >= 400 {
 				refused++
+			}
+			if r.End != history.Complete || !like(r.Status, status) {
+				g.add(fmt.Sprintf("%s (%s)", want(status), phaseName(r)), outcome(r), r.Key)
 			}
 		}
 		return g.orDoubt(len(rs) > 0 && refused == len(rs), "of %d requests of %v only %d were refused by a worker", len(rs), phases, refused)
@@ -179,15 +194,15 @@ func PassedOn(phases ...string) Judge {
 }
 
 // Exhausted requires at least min requests of the phases to have been sent, and
-// each to be answered 503 with Retry-After from no worker.
+// each to be answered with a 5xx and Retry-After, by no worker.
 func Exhausted(min int, phases ...string) Judge {
 	return func(h *history.History) Finding {
 		var g group
 		at := attempts(h)
 		rs := In(h, phases...)
 		for _, r := range rs {
-			if r.End != history.Complete || r.Status != 503 || len(values(r.Header, "Retry-After")) == 0 {
-				g.add(fmt.Sprintf("503 with Retry-After (%s, %s)", phaseName(r), how(r)), outcome(r), r.Key)
+			if r.End != history.Complete || r.Status/100 != 5 || len(values(r.Header, "Retry-After")) == 0 {
+				g.add(fmt.Sprintf("a 5xx with Retry-After (%s, %s)", phaseName(r), how(r)), outcome(r), r.Key)
 			}
 			if n := len(at[r.Key]); n > 0 {
 				g.add(fmt.Sprintf("no dispatch (%s, %s)", phaseName(r), how(r)), fmt.Sprintf("%d", n), r.Key)

@@ -99,11 +99,12 @@ func TestPassedOnWantsTheWorkersStatusFromOneDispatch(t *testing.T) {
 	)
 }
 
-func TestExhaustedWants503WithRetryAfterAndNoDispatch(t *testing.T) {
+func TestExhaustedWantsA5xxWithRetryAfterAndNoDispatch(t *testing.T) {
 	full := func(q *told) { q.Status, q.Header = 503, map[string][]string{"retry-after": {"1"}} }
 	try(t, judge.Exhausted(2, "beyond"),
 		trial{"refused with a hint", func(h *story) { h.ask("", in("beyond"), full); h.ask("", in("beyond"), full) }, ""},
-		trial{"refused without a hint", func(h *story) { h.ask("", in("beyond"), full); h.ask("", in("beyond"), answered(503)) }, violated + "503 with Retry-After"},
+		trial{"refused without a hint", func(h *story) { h.ask("", in("beyond"), full); h.ask("", in("beyond"), answered(503)) }, violated + "a 5xx with Retry-After"},
+		trial{"another 5xx with a hint", func(h *story) { h.ask("", in("beyond"), full); h.ask("", in("beyond"), full, answered(507)) }, ""},
 		trial{"refused as the client's fault", func(h *story) {
 			h.ask("", in("beyond"), full)
 			h.ask("", in("beyond"), full, answered(429))

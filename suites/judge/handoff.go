@@ -10,7 +10,8 @@ import (
 )
 
 // Only lets a judge see the attempts at workers of one role alone: what is true of
-// aggregated serving shall be true of each phase.
+// aggregated serving shall be true of each phase. Of the workers wired at the start it
+// sees those of the role.
 func Only(role string, j Judge) Judge {
 	return func(h *history.History) Finding {
 		part := *h
@@ -18,6 +19,12 @@ func Only(role string, j Judge) Judge {
 		for _, a := range h.Attempts {
 			if a.Role == role {
 				part.Attempts = append(part.Attempts, a)
+			}
+		}
+		part.Workers = nil
+		for _, w := range h.Fleet {
+			if w.Role == role && slices.Contains(h.Workers, w.ID) {
+				part.Workers = append(part.Workers, w.ID)
 			}
 		}
 		f := j(&part)
@@ -35,9 +42,21 @@ func Only(role string, j Judge) Judge {
 // Handed requires each request of the phases that was answered with 2xx to have been
 // prefilled and then decoded, and nothing else, with the blocks that its own prefill
 // handed over, and its client to have the decode worker's answer. What broke before
-// its headers, and was tried again, does not count. At least min requests must have
-// gone that way.
-func Handed(min int, phases ...string) Judge {
+// its headers, and was tried again, does not count; where that was a decode, prefill
+// may have run once more for the next try. At least min requests must have gone that
+// way.
+func Handed(min int, phases ...string) Judge { return handedWith(1, min, phases) }
+
+// HandedAtLast is Handed for requests some of whose decodes leave no trace, because
+// the worker refuses the connection: prefill may have run for each of them, up to the
+// five tries of clause RES-001.
+func HandedAtLast(min int, phases ...string) Judge { return handedWith(maxTries, min, phases) }
+
+// maxTries is how often a request may be tried in one phase (clause RES-001).
+const maxTries = 5
+
+// handedWith allows for so many prefills of one request without a decode that broke.
+func handedWith(prefills, min int, phases []string) Judge {
 	return func(h *history.History) Finding {
 		var g group
 		at := attempts(h)
@@ -46,7 +65,7 @@ func Handed(min int, phases ...string) Judge {
 			if !r.OK() {
 				continue
 			}
-			if want, observed := handed(r, at[r.Key]); want != "" {
+			if want, observed := handed(r, at[r.Key], prefills); want != "" {
 				g.add(fmt.Sprintf("%s (%s)", want, how(r)), observed, r.Key)
 				continue
 			}
@@ -58,11 +77,13 @@ func Handed(min int, phases ...string) Judge {
 
 // handed says what is wrong with the way that a request went, or nothing. Each
 // sending of it is a request of its own.
-func handed(r *history.Request, as []*ledger.Attempt) (want, observed string) {
+func handed(r *history.Request, as []*ledger.Attempt, prefills int) (want, observed string) {
 	var prefill, decode []*ledger.Attempt
-	issued, others := map[int]bool{}, 0
+	issued, others, broken := map[int]bool{}, 0, 0
 	for _, a := range as {
 		switch {
+		case a.HeadersAt == ledger.Unset && a.Role == history.Decode:
+			broken++
 		case a.HeadersAt == ledger.Unset:
 		case a.Role == history.Prefill:
 			prefill = append(prefill, a)
@@ -74,7 +95,7 @@ func handed(r *history.Request, as []*ledger.Attempt) (want, observed string) {
 		}
 	}
 	n := sends(r)
-	if len(prefill) < 1 || len(prefill) > n || len(decode) < 1 || len(decode) > n || others > 0 {
+	if len(prefill) < 1 || len(prefill) > n*prefills+broken || len(decode) < 1 || len(decode) > n || others > 0 {
 		return "one prefill and one decode of a request", fmt.Sprintf("%d and %d, and %d at workers that do both", len(prefill), len(decode), others)
 	}
 	for _, a := range prefill {
@@ -90,8 +111,10 @@ func handed(r *history.Request, as []*ledger.Attempt) (want, observed string) {
 			return "a decode with the blocks of its own prefill", "another request's blocks"
 		}
 	}
-	if p := last(prefill); p.SentSHA256 != "" && p.SentSHA256 == r.BodySHA256 {
-		return "the decode worker's answer", "the prefill worker's"
+	for _, p := range prefill {
+		if p.SentSHA256 != "" && p.SentSHA256 == r.BodySHA256 {
+			return "the decode worker's answer", "the prefill worker's"
+		}
 	}
 	return "", ""
 }
@@ -142,7 +165,11 @@ func RankFree(role string, min int, phases ...string) Judge {
 		n, named := 0, 0
 		var same []string
 		for _, r := range In(h, phases...) {
-			if r.Pin == nil || r.Pin.Rank == nil {
+			other, own := r.Pin, r.PrefillPin
+			if role != history.Prefill {
+				other, own = own, other
+			}
+			if other == nil || other.Rank == nil || own != nil && own.Rank != nil {
 				continue
 			}
 			for _, a := range at[r.Key] {
@@ -154,7 +181,7 @@ func RankFree(role string, min int, phases ...string) Judge {
 					continue
 				}
 				named++
-				if a.Rank == *r.Pin.Rank {
+				if a.Rank == *other.Rank {
 					same = append(same, r.Key)
 				}
 			}

@@ -44,6 +44,21 @@ func TestHandedWantsOnePrefillAndItsDecode(t *testing.T) {
 			h.split("", "p0 d1 d0", in("served"), roles("pdd"), attempt(0, func(a *ledger.Attempt) { a.HeadersAt = a.Arrived }), attempt(1, func(a *ledger.Attempt) { a.HeadersAt = ledger.Unset }),
 				attempt(2, func(a *ledger.Attempt) { a.Handoff.Issuer = 0 }))
 		}, ""},
+		trial{"prefilled again for the second decode", func(h *story) { h.again() }, ""},
+		trial{"and once too often", func(h *story) {
+			h.split("", "p0 p0 d1 p0 d0", in("served"), roles("ppdpd"), func(q *told) {
+				for i := range q.tries {
+					q.tries[i].HeadersAt = q.tries[i].Arrived
+				}
+				q.tries[2].HeadersAt = ledger.Unset
+			})
+		}, violated + "3 and 1"},
+		trial{"the first decode's hand-off again, which that had fetched", func(h *story) {
+			h.again(attempt(3, func(a *ledger.Attempt) { a.Handoff.Outcome, a.Handoff.Issuer = ledger.Reused, 0 }))
+		}, violated + string(ledger.Reused)},
+		trial{"prefilled again without a decode that broke", func(h *story) {
+			h.again(attempt(1, func(a *ledger.Attempt) { a.Role = history.Prefill }))
+		}, violated + "2 and 1"},
 		trial{"sent twice by the client over a connection that was closed", func(h *story) {
 			h.split("", "p0 d0 p1 d1", in("served"), roles("pdpd"), func(q *told) {
 				q.Resent = true
@@ -93,12 +108,50 @@ func TestHandedWantsOnePrefillAndItsDecode(t *testing.T) {
 	)
 }
 
+// again tells of a request whose first decode broke before its headers, and that was
+// prefilled anew for the second.
+func (h *story) again(opts ...opt) {
+	at := len(h.Attempts)
+	h.split("", "p0 d1 p0 d0", append([]opt{in("served"), roles("pdpd"), func(q *told) {
+		for i := range q.tries {
+			q.tries[i].HeadersAt = q.tries[i].Arrived
+		}
+		q.tries[1].HeadersAt = ledger.Unset
+		q.tries[3].Handoff.Issuer = at + 2
+	}}, opts...)...)
+}
+
+func TestHandedAtLastAllowsForDecodesWithoutATrace(t *testing.T) {
+	prefilled := func(workers, rs string) func(h *story) {
+		return func(h *story) {
+			h.split("", workers, in("served"), roles(rs), func(q *told) {
+				for i := range q.tries {
+					q.tries[i].HeadersAt = q.tries[i].Arrived
+				}
+			})
+		}
+	}
+	try(t, judge.HandedAtLast(1, "served"),
+		trial{"one of each", func(h *story) { h.split("", "p0 d0", in("served")) }, ""},
+		trial{"prefilled for each of several tries", prefilled("p0 p0 p0 d0", "pppd"), ""},
+		trial{"without an end", prefilled("p0 p0 p0 p0 p0 p0 d0", "ppppppd"), violated + "6 and 1"},
+		trial{"two decodes", prefilled("p0 d0 d1", "pdd"), violated + "1 and 2"},
+		trial{"nothing sent", nil, doubt + "0 of 1"},
+	)
+}
+
 func TestOnlyShowsAJudgeOneRole(t *testing.T) {
 	try(t, judge.Only(history.Prefill, judge.Sticks(1)),
 		trial{"prefill sticks, decode does not", func(h *story) { h.split("s", "p0 d0"); h.split("s", "p0 d1") }, ""},
 		trial{"decode sticks, prefill does not", func(h *story) { h.split("s", "p0 d0"); h.split("s", "p1 d0") }, violated + "at prefill workers: every turn"},
 		trial{"no prefill", func(h *story) { h.turn("s", "w0"); h.turn("s", "w0") }, doubt + "at prefill workers: only 0"},
 	)
+	try(t, judge.Only(history.Prefill, judge.Share(judge.ByPhase, 2, 1, 1, nil)),
+		trial{"each of its workers has a share", func(h *story) {
+			h.Workers, h.Fleet = []string{"p0", "p1", "d0"}, []history.Worker{{ID: "p0", Role: history.Prefill}, {ID: "p1", Role: history.Prefill}, {ID: "d0", Role: history.Decode}}
+			h.split("", "p0 d0")
+			h.split("", "p1 d0")
+		}, ""})
 	fixed := judge.Finding{Violations: []judge.Violation{{Expected: "this"}}}
 	try(t, judge.Only(history.Decode, func(*history.History) judge.Finding { return fixed }),
 		trial{"a finding that is the judge's own stays as it is", nil, violated + "at decode workers: this"})

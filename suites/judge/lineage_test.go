@@ -35,8 +35,8 @@ func dumped(frontiers ...lineage.Frontier) lineage.Answer {
 	}}
 }
 
-// went is how it goes.
-func went() []lineage.Turn {
+// asItGoes is how it goes.
+func asItGoes() []lineage.Turn {
 	at := func(b string) lineage.Frontier { return lineage.F(rank0, b) }
 	var turns []lineage.Turn
 	for _, a := range []lineage.Answer{
@@ -87,7 +87,7 @@ func TestIndexesFollowsTheScriptAndTheRules(t *testing.T) {
 		}, "", "no step could be asked"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := &history.History{Talk: &script.Talk{}, Lineages: []lineage.Held{{Turns: went()}}}
+			h := &history.History{Talk: &script.Talk{}, Lineages: []lineage.Held{{Turns: asItGoes()}}}
 			c.change(h)
 			decided(t, judge.Indexes(twoBlocks())(h), c.violated, c.undecided)
 		})

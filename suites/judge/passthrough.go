@@ -36,7 +36,13 @@ func values(header map[string][]string, name string) []string {
 // RequestKept requires every attempt of the phases' requests to carry what the
 // client sent: path and query, each end-to-end header with its values in order,
 // and a body of equal JSON value.
-func RequestKept(min int, phases ...string) Judge {
+func RequestKept(min int, phases ...string) Judge { return requestKept(true, min, phases) }
+
+// HeadersKept is RequestKept without the body, which is another in each phase of a
+// request that is served in two.
+func HeadersKept(min int, phases ...string) Judge { return requestKept(false, min, phases) }
+
+func requestKept(body bool, min int, phases []string) Judge {
 	return func(h *history.History) Finding {
 		var g group
 		at := attempts(h)
@@ -58,6 +64,7 @@ func RequestKept(min int, phases ...string) Judge {
 					}
 				}
 				switch {
+				case !body:
 				case r.SentBodySHA256 != "" && r.SentBodySHA256 == a.BodySHA256:
 				case r.SentBody == nil || a.Body == nil && a.BodyBytes > 0:
 					continue // a body that was too large to keep cannot be compared by value
@@ -148,7 +155,13 @@ func isNoKeyRune(c rune) bool {
 
 // BodyWhole requires the worker to have received at least as many body bytes as
 // the prompt of n bytes needs, with the value that was sent.
-func BodyWhole(n int64, phases ...string) Judge {
+func BodyWhole(n int64, phases ...string) Judge { return bodyWhole(true, n, phases) }
+
+// BodyLong is BodyWhole without the value, which is another in each phase of a request
+// that is served in two.
+func BodyLong(n int64, phases ...string) Judge { return bodyWhole(false, n, phases) }
+
+func bodyWhole(value bool, n int64, phases []string) Judge {
 	return func(h *history.History) Finding {
 		var g group
 		at := attempts(h)
@@ -162,7 +175,7 @@ func BodyWhole(n int64, phases ...string) Judge {
 			switch {
 			case a.BodyBytes < n:
 				g.add(fmt.Sprintf("a body of at least %d bytes at the worker (%s)", n, how(r)), fmt.Sprintf("%d bytes", a.BodyBytes), r.Key)
-			case r.SentBodySHA256 != a.BodySHA256 && r.SentValue != a.ValueSHA256:
+			case value && r.SentBodySHA256 != a.BodySHA256 && r.SentValue != a.ValueSHA256:
 				g.add("a body of equal JSON value at the worker ("+how(r)+")", "another value", r.Key)
 			}
 		}

@@ -2,8 +2,6 @@ package judge
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/routeproof/routeproof/mockers/ledger"
 	"github.com/routeproof/routeproof/suites/history"
@@ -77,35 +75,16 @@ func ranked(a *ledger.Attempt) string {
 // rank of one worker, which the router named. At least min sessions must have
 // reached it with two turns.
 func SticksToRank(min int, phases ...string) Judge {
-	return func(h *history.History) Finding {
-		var g group
-		at := attempts(h)
-		seen := 0
-		all := sessions(h, phases...)
-		for _, s := range slices.Sorted(maps.Keys(all)) {
-			var home *ledger.Attempt
-			turns := 0
-			for _, r := range all[s] {
-				if len(at[r.Key]) > 0 {
-					turns++
-				}
-				for _, a := range at[r.Key] {
-					switch {
-					case a.RankChoice != ledger.RankRequested:
-						g.add(fmt.Sprintf("a turn that names its session's rank (%s)", how(r)), "a turn at "+ranked(a), r.Key)
-					case home == nil:
-						home = a
-					case a.Worker != home.Worker || a.Rank != home.Rank:
-						g.add(fmt.Sprintf("every turn of a session at one rank of one worker (%s)", how(r)), "turns at two", r.Key)
-					}
-				}
+	return home{
+		same: func(first, a *ledger.Attempt) bool { return a.Worker == first.Worker && a.Rank == first.Rank },
+		want: "every turn of a session at one rank of one worker", got: "turns at two",
+		none: func(a *ledger.Attempt) (want, got string) {
+			if a.RankChoice == ledger.RankRequested {
+				return "", ""
 			}
-			if turns >= 2 {
-				seen++
-			}
-		}
-		return g.orDoubt(seen >= min, "only %d of %d sessions reached a worker with two turns", seen, min)
-	}
+			return "a turn that names its session's rank", "a turn at " + ranked(a)
+		},
+	}.kept(min, phases...)
 }
 
 // FollowsPin requires the unpinned turns of the phases to be at the worker that
@@ -133,5 +112,33 @@ func FollowsPin(min int, phases ...string) Judge {
 			}
 		}
 		return g.orDoubt(n >= min, "only %d of %d turns came after a pinned one and reached a worker", n, min)
+	}
+}
+
+// NamedOrRefused requires each request of the phases to have reached the workers that
+// its pins name, whatever their roles, or to have been answered with a 4xx and to have
+// reached nobody.
+func NamedOrRefused(phases ...string) Judge {
+	return func(h *history.History) Finding {
+		var g group
+		at := attempts(h)
+		rs := In(h, phases...)
+		for _, r := range rs {
+			as := at[r.Key]
+			if r.End == history.Complete && r.Status/100 == 4 && len(as) == 0 {
+				continue
+			}
+			for _, p := range []*script.Where{r.Pin, r.PrefillPin} {
+				named := p == nil
+				for _, a := range as {
+					named = named || a.Worker == p.Worker
+				}
+				if !named {
+					g.add(fmt.Sprintf("a request at the worker that it names, or a 4xx and no dispatch (%s, %s)", phaseName(r), how(r)),
+						fmt.Sprintf("%s, at %s", outcome(r), servedBy(as)), r.Key)
+				}
+			}
+		}
+		return g.orDoubt(len(rs) > 0, noneSent, phases)
 	}
 }

@@ -124,3 +124,19 @@ func TestFollowsPinWantsTurnsWhereTheLastPinBound(t *testing.T) {
 	)
 	try(t, judge.FollowsPin(2), trial{"one turn that was tried twice", func(h *story) { h.turn("s", "w1", w1); h.turn("s", "w1 w1") }, doubt + "1 of 2"})
 }
+
+func TestNamedOrRefusedWantsTheNamedWorkerOrNone(t *testing.T) {
+	try(t, judge.NamedOrRefused("pinned"),
+		trial{"refused", func(h *story) { h.ask("", in("pinned"), pin(script.At("p0")), answered(400)) }, ""},
+		trial{"served whole by the worker that it names", func(h *story) { h.ask("p0", in("pinned"), pin(script.At("p0"))) }, ""},
+		trial{"decoded there", func(h *story) { h.ask("p1 p0", in("pinned"), pin(script.At("p0"))) }, ""},
+		trial{"served elsewhere", func(h *story) { h.ask("p1 d0", in("pinned"), pin(script.At("p0"))) }, violated + "200"},
+		trial{"refused after a dispatch elsewhere", func(h *story) { h.ask("p1", in("pinned"), pin(script.At("p0")), answered(400)) }, violated + "400"},
+		trial{"an error without a dispatch", func(h *story) { h.ask("", in("pinned"), pin(script.At("p0")), answered(500)) }, violated + "500"},
+		trial{"elsewhere in another phase", func(h *story) {
+			h.ask("", in("pinned"), pin(script.At("p0")), answered(400))
+			h.ask("d0", in("else"), pin(script.At("p0")))
+		}, ""},
+		trial{"nothing sent", nil, doubt + "no request"},
+	)
+}

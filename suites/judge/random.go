@@ -43,15 +43,17 @@ func followed(c script.Held) *Violation {
 		return nil
 	}
 	m := model.New(c.Script.Config)
-	for i, turn := range c.Turns {
-		if i >= len(c.Script.Steps) {
+	at := 0
+	for _, group := range script.Groups(c.Script.Steps) {
+		if at+len(group) > len(c.Turns) {
 			return nil
 		}
-		st := c.Script.Steps[i]
-		if d := m.Follow(st, turn); d != nil {
-			s := &script.Script{Config: c.Script.Config, Steps: c.Script.Steps[:i+1]}
-			return &Violation{Expected: fmt.Sprintf("step %d (%s): %s", i+1, st, d.Expected), Observed: d.Observed + "; it was asked, " + told(s)}
+		if d := m.Follow(group, c.Turns[at:at+len(group)]); d != nil {
+			at += d.At
+			s := &script.Script{Config: c.Script.Config, Steps: c.Script.Steps[:at+1]}
+			return &Violation{Expected: fmt.Sprintf("step %d (%s): %s", at+1, c.Script.Steps[at], d.Expected), Observed: d.Observed + "; it was asked, " + told(s)}
 		}
+		at += len(group)
 	}
 	return nil
 }

@@ -22,41 +22,6 @@ func sessions(h *history.History, phases ...string) map[string][]*history.Reques
 	return out
 }
 
-// Sticks requires all attempts of each session in the phases to be at one
-// worker, with at least min sessions of which two turns or more reached any: one
-// turn alone shows nothing.
-func Sticks(min int, phases ...string) Judge {
-	return func(h *history.History) Finding {
-		var g group
-		at := attempts(h)
-		seen := 0
-		all := sessions(h, phases...)
-		for _, s := range slices.Sorted(maps.Keys(all)) {
-			var home *ledger.Attempt
-			var first *history.Request
-			turns := 0
-			for _, r := range all[s] {
-				if len(at[r.Key]) > 0 {
-					turns++
-				}
-				for _, a := range at[r.Key] {
-					switch {
-					case home == nil:
-						home, first = a, r
-					case a.Worker != home.Worker:
-						g.add(fmt.Sprintf("every turn of a session on one worker (%s)", how(r)),
-							"turns on two workers or more", first.Key, r.Key)
-					}
-				}
-			}
-			if turns >= 2 {
-				seen++
-			}
-		}
-		return g.orDoubt(seen >= min, "only %d of %d sessions reached a worker with two turns", seen, min)
-	}
-}
-
 // Placed requires the sessions' first turns to lie on at least two workers and
 // none to hold more than most of them: what sticks to one worker for everybody
 // is no affinity. Sessions that are all on one worker, but no more than most,

@@ -18,18 +18,21 @@ func Follows(s *script.Script) Judge {
 			return Finding{Inconclusive: "no conversation was held"}
 		}
 		judged := 0
+		passed := map[string]string{} // what passes have named
 		for i, turn := range t.Turns {
 			if i >= len(s.Steps) {
 				return Finding{Inconclusive: fmt.Sprintf("the conversation has %d turns, its script %d steps", len(t.Turns), len(s.Steps))}
 			}
 			st := s.Steps[i]
-			switch {
-			case turn.Unable:
+			switch meant := st.Meant(passed); {
+			case turn.Unable && (st.Needs != "" || !meant):
 				continue
-			case turn.Left != "":
+			case turn.Left != "" || turn.Unable:
 				return Finding{Inconclusive: fmt.Sprintf("step %d (%s) was not asked: %s", i+1, st, turn.Left)}
+			case !meant:
+				return Finding{Inconclusive: fmt.Sprintf("step %d (%s) was asked though it is not meant", i+1, st)}
 			}
-			if v := step(i, st, turn); v != nil {
+			if v := step(i, st, turn, passed); v != nil {
 				return Finding{Violations: []Violation{*v}}
 			}
 			judged += len(st.Wants)
@@ -46,8 +49,8 @@ func Follows(s *script.Script) Judge {
 	}
 }
 
-// step compares one turn with its step.
-func step(i int, st *script.Step, turn script.Turn) *Violation {
+// step compares one turn with its step, and notes in passed what that passes on.
+func step(i int, st *script.Step, turn script.Turn, passed map[string]string) *Violation {
 	bad := func(expected, observed string) *Violation {
 		return &Violation{Expected: fmt.Sprintf("step %d (%s): %s", i+1, st, expected), Observed: observed}
 	}
@@ -59,7 +62,7 @@ func step(i int, st *script.Step, turn script.Turn) *Violation {
 	for _, w := range st.Wants {
 		named[w.Name] = true
 		a, ok := answered[w.Name]
-		who := subject(st, w.Name)
+		who := st.Subject(w.Name)
 		switch {
 		case len(w.AnyOf) == 0 && ok:
 			return bad(who+" to wait", who+" was answered: "+said(a))
@@ -67,24 +70,31 @@ func step(i int, st *script.Step, turn script.Turn) *Violation {
 			return bad(who+" to wait", who+" neither waits nor was answered")
 		case len(w.AnyOf) == 0:
 		case !ok:
-			return bad(who+" "+anyOf(w.AnyOf), who+" was not answered")
+			return bad(who+" "+script.AnyOf(w.AnyOf), who+" was not answered")
 		case !slices.ContainsFunc(w.AnyOf, func(o script.Outcome) bool { return o.Meets(a.Outcome) }):
-			return bad(who+" "+anyOf(w.AnyOf), who+" was answered: "+said(a))
+			return bad(who+" "+script.AnyOf(w.AnyOf), who+" was answered: "+said(a))
 		}
 	}
 	if p := st.Passes; p != nil {
+		expected := fmt.Sprintf("exactly one of %s %s", strings.Join(p.Among, ", "), p.Outcome)
 		var heirs []string
+		if early := passed[p.As]; early != "" {
+			expected, heirs = fmt.Sprintf("nobody beside %s %s", early, p.Outcome), []string{early}
+		}
 		for _, n := range p.Among {
-			named[n] = true
 			if a, ok := answered[n]; ok {
-				if !p.Outcome.Meets(a.Outcome) {
-					return bad(fmt.Sprintf("exactly one of %s %s", strings.Join(p.Among, ", "), p.Outcome), n+" was answered: "+said(a))
+				if named[n] = true; !p.Outcome.Meets(a.Outcome) {
+					return bad(expected, n+" was answered: "+said(a))
 				}
 				heirs = append(heirs, n)
 			}
 		}
-		if len(heirs) != 1 {
-			return bad(fmt.Sprintf("exactly one of %s %s", strings.Join(p.Among, ", "), p.Outcome), fmt.Sprintf("%d of them were answered so: %s", len(heirs), strings.Join(heirs, ", ")))
+		switch {
+		case len(heirs) == 0 && p.Early:
+		case len(heirs) != 1:
+			return bad(expected, fmt.Sprintf("%d of them were answered so: %s", len(heirs), strings.Join(heirs, ", ")))
+		default:
+			passed[p.As] = heirs[0]
 		}
 	}
 	for _, a := range turn.Answers {
@@ -93,22 +103,6 @@ func step(i int, st *script.Step, turn script.Turn) *Violation {
 		}
 	}
 	return nil
-}
-
-// subject names an operation in a sentence about a step.
-func subject(st *script.Step, name string) string {
-	if name == st.Name && st.Op != script.Acquire {
-		return "it"
-	}
-	return name
-}
-
-func anyOf(all []script.Outcome) string {
-	words := make([]string, len(all))
-	for i, o := range all {
-		words[i] = o.String()
-	}
-	return strings.Join(words, ", or ")
 }
 
 func said(a script.Answer) string {

@@ -100,3 +100,77 @@ func TestFollowsWantsTheConversationAsWritten(t *testing.T) {
 		t.Error("a conversation in which nothing could be asked passed")
 	}
 }
+
+// early is a conversation in which b or c inherits when a's commit is refused, or when a
+// ends; then the heir commits, and the other follows if its pin allows it.
+func early() *script.Script {
+	s := script.New(script.Config{IdleTTL: time.Second})
+	s.Acquire("a", script.S("s").Pinned(script.At("w1"))).Is(script.Initializes)
+	s.Acquire("b", script.S("s").Pinned(script.At("w1"))).Waits()
+	s.Acquire("c", script.S("s").Pinned(script.At("w2"))).Waits()
+	s.Commit("a", script.At("w2")).Is(script.Fails(script.InvalidArgument)).MayHandTo("heir", "b", "c")
+	s.Release("a").Is(script.Done).HandsTo("heir", "b", "c")
+	s.If("heir", "b", func() {
+		s.Commit("heir", script.At("w1")).Is(script.Done).And("c", script.Fails(script.InvalidArgument))
+	})
+	s.If("heir", "c", func() {
+		s.Commit("heir", script.At("w2")).Is(script.Done).And("b", script.Fails(script.InvalidArgument))
+	})
+	return s
+}
+
+// went is how it goes if b inherits, with the refusal or after it.
+func went(early bool) *script.Talk {
+	answer := func(name string, o script.Outcome) script.Answer { return script.Answer{Name: name, Outcome: o} }
+	refused := script.Fails(script.InvalidArgument)
+	t := &script.Talk{Turns: []script.Turn{
+		{Answers: []script.Answer{answer("a", script.Initializes)}},
+		{Waiting: []string{"b"}},
+		{Waiting: []string{"b", "c"}},
+		{Answers: []script.Answer{answer("commit #4", refused)}, Waiting: []string{"b", "c"}},
+		{Answers: []script.Answer{answer("release #5", script.Done)}, Waiting: []string{"c"}},
+		{Answers: []script.Answer{answer("commit #6", script.Done), answer("c", refused)}},
+		{Left: "what it depends on is not so", Unable: true},
+	}}
+	at := 4
+	if early {
+		at, t.Turns[3].Waiting = 3, []string{"c"}
+	}
+	t.Turns[at].Answers = append(t.Turns[at].Answers, answer("b", script.Initializes))
+	return t
+}
+
+func TestWhatMayComeLaterComesOnceAndDecidesWhatFollows(t *testing.T) {
+	heir := script.Answer{Name: "c", Outcome: script.Initializes}
+	for name, c := range map[string]struct {
+		early               bool
+		spoil               func(t *script.Talk)
+		violated, undecided string
+	}{
+		"with the refusal":         {true, func(*script.Talk) {}, "", ""},
+		"after it":                 {false, func(*script.Talk) {}, "", ""},
+		"never":                    {false, func(t *script.Talk) { t.Turns[4].Answers = t.Turns[4].Answers[:1] }, "step 5 (release a): exactly one of b, c to initialize; observed 0 of them", ""},
+		"one with each":            {true, func(t *script.Talk) { t.Turns[4].Answers = append(t.Turns[4].Answers, heir) }, "nobody beside b to initialize; observed 2 of them were answered so: b, c", ""},
+		"both at once, early":      {true, func(t *script.Talk) { t.Turns[3].Answers = append(t.Turns[3].Answers, heir) }, "step 4 (commit a at w2): exactly one of b, c to initialize; observed 2 of them", ""},
+		"early, and otherwise":     {true, func(t *script.Talk) { t.Turns[3].Answers[1].Outcome = script.Fails(script.Cancelled) }, "b was answered: an error of kind cancelled", ""},
+		"the other pin is dropped": {false, func(t *script.Talk) { t.Turns[5].Answers[1].Outcome = script.Bound(script.At("w1")) }, "if heir is b): c an error of kind invalid_argument; observed c was answered: bound to w1", ""},
+		"the wrong part was taken": {false, func(t *script.Talk) { t.Turns[5], t.Turns[6] = t.Turns[6], t.Turns[5] }, "", "step 6 (commit heir at w1, if heir is b) was not asked"},
+		"both parts were taken":    {false, func(t *script.Talk) { t.Turns[6] = t.Turns[5] }, "", "step 7 (commit heir at w2, if heir is c) was asked though it is not meant"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			talk := went(c.early)
+			c.spoil(talk)
+			f := judge.Follows(early())(&history.History{Talk: talk})
+			got := ""
+			if len(f.Violations) > 0 {
+				got = f.Violations[0].String()
+			}
+			if (c.violated == "") != (got == "") || !strings.Contains(got, c.violated) {
+				t.Errorf("violations %q, want %q", got, c.violated)
+			}
+			if (c.undecided == "") != (f.Inconclusive == "") || !strings.Contains(f.Inconclusive, c.undecided) {
+				t.Errorf("inconclusive %q, want %q", f.Inconclusive, c.undecided)
+			}
+		})
+	}
+}

@@ -3,6 +3,7 @@ package judge
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"github.com/routeproof/routeproof/mockers/ledger"
 	"github.com/routeproof/routeproof/suites/history"
@@ -10,7 +11,7 @@ import (
 
 // AskedWhole requires the workers of both phases to have been asked what the client
 // asked: a body of equal JSON value, but for the hand-off's parameters and, in prefill, but
-// for what limits and streams the answer. A prefill request may hold more. At least min
+// for what limits and streams the answer, and there for no more than one token. A prefill request may hold more. At least min
 // requests must have been compared at a worker of each phase.
 func AskedWhole(min int, phases ...string) Judge {
 	return func(h *history.History) Finding {
@@ -46,6 +47,11 @@ func askedOther(sent []byte, a *ledger.Attempt) string {
 	}
 	own := []string{"kv_transfer_params"}
 	if a.Role == history.Prefill {
+		for _, name := range []string{"min_tokens", "min_completion_tokens"} {
+			if least, err := strconv.Atoi(string(got[name])); err == nil && least > 1 {
+				return fmt.Sprintf("at least %d tokens (%s), of one", least, name)
+			}
+		}
 		own = append(own, "max_tokens", "max_completion_tokens", "min_tokens", "min_completion_tokens", "stream", "stream_options")
 		for name := range got {
 			if _, asked := want[name]; !asked {
@@ -66,31 +72,4 @@ func askedOther(sent []byte, a *ledger.Attempt) string {
 		return err.Error()
 	}
 	return jsonDiff(w, b)
-}
-
-// SameClass requires every request of the phases to have been dispatched once, and its
-// client to have got a status of the class that the worker answered with: 4xx or 5xx. Where
-// one succeeded, the case has not seen what it is about.
-func SameClass(phases ...string) Judge {
-	return func(h *history.History) Finding {
-		var g group
-		at := attempts(h)
-		rs := In(h, phases...)
-		refused := 0
-		for _, r := range rs {
-			as := at[r.Key]
-			if len(as) == 0 || len(as) > sends(r) {
-				g.add(fmt.Sprintf("one dispatch (%s)", phaseName(r)), fmt.Sprintf("%d dispatches", len(as)), r.Key)
-				continue
-			}
-			status := last(as).Status
-			if status >= 400 {
-				refused++
-			}
-			if r.End != history.Complete || r.Status/100 != status/100 {
-				g.add(fmt.Sprintf("a status of the worker's class, %dxx (%s)", status/100, phaseName(r)), outcome(r), r.Key)
-			}
-		}
-		return g.orDoubt(len(rs) > 0 && refused == len(rs), "of %d requests of %v only %d were refused by a worker", len(rs), phases, refused)
-	}
 }

@@ -31,6 +31,8 @@ func TestAskedWholeComparesWhatBothPhasesAreAsked(t *testing.T) {
 		trial{"as it must be", one(prefill, decode), ""},
 		trial{"prefill is told more", one(`{"n":1,`+prefill[1:], decode), ""},
 		trial{"decode is told more", one(prefill, `{"n":1,`+decode[1:]), violated + "n was added"},
+		trial{"two tokens at least in prefill", one(`{"min_tokens":2,`+prefill[1:], decode), violated + "at least 2 tokens"},
+		trial{"one token at least in prefill", one(`{"min_tokens":1,`+prefill[1:], decode), ""},
 		trial{"another prompt in prefill", one(`{"prompt":"q","seed":9007199254740993}`, decode), violated + "prompt"},
 		trial{"a rounded number in decode", one(prefill, `{"prompt":"p","max_tokens":8,"stream":true,"seed":9007199254740992}`), violated + "seed"},
 		trial{"another limit in decode", one(prefill, `{"prompt":"p","max_tokens":1,"stream":true,"seed":9007199254740993}`), violated + "max_tokens"},

@@ -101,7 +101,7 @@ func TestCrowdsFindTheFaultsOfConcurrency(t *testing.T) {
 			for {
 				c := all[rounds%len(all)]
 				rounds++
-				pool := bench.NewPool(bench.Env{Manifest: target.Reference([]string{bench.ComponentClaim}), Coordinator: x.Coordinator})
+				pool := bench.NewPool(bench.Env{Manifest: target.Reference([]string{bench.ComponentClaim}), Component: x.Component()})
 				out := pool.Exec(t.Context(), c, uint64(rounds), nil)
 				_ = pool.Close() // of a mutant that may hang
 				took := time.Since(began)

@@ -3,6 +3,7 @@ package mutants
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/routeproof/routeproof/impl/affinity"
@@ -22,35 +23,21 @@ func (Catalogue) AFFTwoInitializers() Mutant {
 // AFFDoubleRelease counts one end twice.
 func (Catalogue) AFFDoubleRelease() Mutant {
 	return coordinator("aff/double-release", "a second release of one lease ends another lease of its session",
-		wrapped(func(inner affinity.Coordinator) affinity.Coordinator {
-			var mu sync.Mutex
-			open := map[affinity.Key][]affinity.Lease{}
-			return acquires{inner, func(ctx context.Context, a affinity.Ask) (affinity.Lease, error) {
-				l, err := inner.Acquire(ctx, a)
-				if err != nil {
-					return l, err
-				}
-				mu.Lock()
-				open[a.Key] = append(open[a.Key], l)
-				mu.Unlock()
-				return around(l, func(h *held) {
-					h.release = func() {
-						mu.Lock()
-						defer mu.Unlock()
-						for i, o := range open[a.Key] {
-							if o == l {
-								open[a.Key] = append(open[a.Key][:i:i], open[a.Key][i+1:]...)
-								l.Release()
-								return
-							}
-						}
-						if n := len(open[a.Key]); n > 0 {
-							open[a.Key][n-1].Release()
-							open[a.Key] = open[a.Key][:n-1]
-						}
+		leasingWith(func(all *leasesOf, a affinity.Ask, l affinity.Lease, h *held) {
+			all.change(a.Key, func(open []affinity.Lease) []affinity.Lease { return append(open, l) })
+			h.release = func() {
+				all.change(a.Key, func(open []affinity.Lease) []affinity.Lease {
+					at := slices.Index(open, l)
+					if at < 0 {
+						at = len(open) - 1 // another one's
 					}
-				}), nil
-			}}
+					if at < 0 {
+						return open
+					}
+					open[at].Release()
+					return slices.Delete(open, at, at+1)
+				})
+			}
 		}), "AFF-012/released-twice")
 }
 
@@ -81,7 +68,7 @@ func (Catalogue) AFFEndsNewer() Mutant {
 					}
 				}
 			}
-		}), "AFF-013/siblings", "AFF-005/held")
+		}), "AFF-013/siblings", "AFF-005/held", "AFF-013/moved", "AFF-013/server-error")
 }
 
 // AFFKeepsOnFailure ends nothing.

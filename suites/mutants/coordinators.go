@@ -63,6 +63,14 @@ func leasingSo(f func(inner affinity.Coordinator, a affinity.Ask, l affinity.Lea
 	})
 }
 
+// leasingWith is leasingSo for a fault that remembers something: state is each table's own.
+func leasingWith[State any](f func(state *State, a affinity.Ask, l affinity.Lease, h *held)) making {
+	return func(cfg affinity.Config, clock affinity.Clock) (affinity.Coordinator, error) {
+		var state State
+		return leasingSo(func(_ affinity.Coordinator, a affinity.Ask, l affinity.Lease, h *held) { f(&state, a, l, h) })(cfg, clock)
+	}
+}
+
 // naming makes a table that knows sessions by other names.
 func naming(f func(affinity.Key) affinity.Key) making {
 	return wrapped(func(inner affinity.Coordinator) affinity.Coordinator { return renames{inner, f} })
@@ -88,7 +96,7 @@ func (Catalogue) AFFClamps() Mutant {
 	return coordinator("aff/clamps", "an idle time out of range is replaced by the nearest that is in it",
 		making(reference).withTTL(func(d time.Duration) time.Duration {
 			return min(max(d, affinity.MinIdleTTL), affinity.MaxIdleTTL)
-		}), "AFF-016/settings")
+		}), "AFF-016/settings", "AFF-016/waits")
 }
 
 // AFFFoldsTable compares ids without case, in the table.
@@ -106,13 +114,13 @@ func (Catalogue) AFFTrims() Mutant {
 // AFFOneModel keys by the id alone.
 func (Catalogue) AFFOneModel() Mutant {
 	return coordinator("aff/one-model", "a session id means the same session under every model",
-		naming(func(k affinity.Key) affinity.Key { k.Model = ""; return k }), "AFF-015/ids-and-models")
+		naming(func(k affinity.Key) affinity.Key { k.Model = ""; return k }), "AFF-015/ids-and-models", "AFF-015/waiters")
 }
 
 // AFFOneTenant ignores tenants.
 func (Catalogue) AFFOneTenant() Mutant {
 	return coordinator("aff/one-tenant", "tenants share their session ids",
-		naming(func(k affinity.Key) affinity.Key { k.Tenant = ""; return k }), "AFF-015/tenants", "AFF-015/tenants-http")
+		naming(func(k affinity.Key) affinity.Key { k.Tenant = ""; return k }), "AFF-015/tenants", "AFF-015/tenants-http", "AFF-015/waiters-apart")
 }
 
 // AFFJoinsKey builds its key in the simplest way.

@@ -62,24 +62,16 @@ func (Catalogue) AFFLateNews() Mutant {
 // AFFByteCount counts in a byte.
 func (Catalogue) AFFByteCount() Mutant {
 	return coordinator("aff/byte-count", "requests in flight are counted in a byte: with the 256th of a session it counts as idle",
-		wrapped(func(inner affinity.Coordinator) affinity.Coordinator {
-			var mu sync.Mutex
-			open := map[affinity.Key][]affinity.Lease{}
-			return acquires{inner, func(ctx context.Context, a affinity.Ask) (affinity.Lease, error) {
-				l, err := inner.Acquire(ctx, a)
-				if err != nil {
-					return l, err
+		leasingWith(func(all *leasesOf, a affinity.Ask, l affinity.Lease, _ *held) {
+			all.change(a.Key, func(open []affinity.Lease) []affinity.Lease {
+				if open = append(open, l); len(open) < 256 {
+					return open
 				}
-				mu.Lock()
-				defer mu.Unlock()
-				if open[a.Key] = append(open[a.Key], l); len(open[a.Key]) == 256 {
-					for _, o := range open[a.Key] {
-						o.Release()
-					}
-					open[a.Key] = nil
+				for _, o := range open {
+					o.Release()
 				}
-				return l, nil
-			}}
+				return nil
+			})
 		}), "AFF-012/many")
 }
 

@@ -57,6 +57,22 @@ func (c renames) Query(a affinity.Ask) (affinity.Target, bool, error) {
 	return c.Coordinator.Query(a)
 }
 
+// leasesOf are leases by session.
+type leasesOf struct {
+	mu   sync.Mutex
+	open map[affinity.Key][]affinity.Lease
+}
+
+// change replaces those of one session.
+func (o *leasesOf) change(k affinity.Key, f func([]affinity.Lease) []affinity.Lease) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.open == nil {
+		o.open = map[affinity.Key][]affinity.Lease{}
+	}
+	o.open[k] = f(o.open[k])
+}
+
 // held is a lease made of functions.
 type held struct {
 	bound      func() (affinity.Target, bool)

@@ -5,6 +5,7 @@
 package mutants
 
 import (
+	"io"
 	"net/http"
 	"sync"
 
@@ -23,6 +24,13 @@ type Mutant struct {
 	// certified as a component; nil where it is none.
 	Coordinator target.CoordinatorFactory
 	Index       target.IndexFactory
+	// Between makes its adapter wrong; nil for a mutant whose adapter is right.
+	Between func(target.Serve) target.Serve
+}
+
+// Component is how the mutant differs where it is certified as a component.
+func (m Mutant) Component() target.ComponentOptions {
+	return target.ComponentOptions{Coordinator: m.Coordinator, Index: m.Index, Between: m.Between}
 }
 
 // Library says whether the mutant is wrong as a component of this name or, for "", as a
@@ -30,7 +38,7 @@ type Mutant struct {
 func (m Mutant) Library(name string) bool {
 	switch name {
 	case component.AffinityComponent:
-		return m.Coordinator != nil
+		return m.Coordinator != nil || m.Between != nil
 	case component.SessionIndexComponent:
 		return m.Index != nil
 	}
@@ -83,6 +91,17 @@ func (f sessions) Session(r *http.Request) string { return f(r) }
 type sends func(*http.Request) (*http.Response, error)
 
 func (f sends) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// reading reads each request's body before f sends it on.
+func reading(f func(r *http.Request, raw []byte) (*http.Response, error)) sends {
+	return func(r *http.Request) (*http.Response, error) {
+		raw, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		return f(r, raw)
+	}
+}
 
 // relays is a relay made of a function.
 type relays func(http.ResponseWriter, *http.Response) error

@@ -102,7 +102,7 @@ var right = rules{
 	phantom:  func(n *naive, b hash) bool { return n.phantoms[b] },
 	deepest:  (*naive).bottom,
 	close:    func(n *naive, _ string, _ rank) { n.closeAll() },
-	lost:     func(n *naive, b hash, removed []hash) bool { return meets(n.path(b), removed) },
+	lost:     func(n *naive, b hash, removed []hash) bool { return crosses(n.path(b), removed) },
 	evicts:   func(on, at rank) bool { return on == at },
 	uses:     func(event string) bool { return event == "accepted" || event == "unchanged" },
 	room:     func(n *naive, _ rank) { delete(n.has, n.used[0]); n.used = n.used[1:] },
@@ -148,7 +148,7 @@ func (n *naive) path(b hash) (path []hash) {
 	return path
 }
 
-func meets(path, others []hash) bool {
+func crosses(path, others []hash) bool {
 	return slices.ContainsFunc(path, func(b hash) bool { return slices.Contains(others, b) })
 }
 

@@ -24,7 +24,7 @@ func TestTheNaiveIndexIsRight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool := bench.NewPool(bench.Env{Manifest: target.Reference([]string{bench.SessionIndexClaim}), Index: mutants.Naive})
+	pool := bench.NewPool(bench.Env{Manifest: target.Reference([]string{bench.SessionIndexClaim}), Component: target.ComponentOptions{Index: mutants.Naive}})
 	held := 0
 	for _, c := range cat.Cases {
 		if c.Library() != component.SessionIndexComponent {

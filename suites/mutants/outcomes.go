@@ -57,7 +57,7 @@ func (Catalogue) AFFKeepsDead() Mutant {
 
 // AFFDrifts serves a dead worker's session without binding it again.
 func (Catalogue) AFFDrifts() Mutant {
-	return failover("aff/drifts", "a turn that was retried elsewhere leaves its session unbound", []string{"AFF-005/crash"},
+	return failover("aff/drifts", "a turn that was retried elsewhere leaves its session unbound", []string{"AFF-005/crash", "AFF-001/retried"},
 		func(o router.Outcome, d router.Decision) router.Decision {
 			if o.Attempt > 1 && d.Binding == router.Commit {
 				d.Binding = router.Keep

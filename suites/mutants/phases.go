@@ -125,20 +125,27 @@ func (Catalogue) PDSOnePin() Mutant {
 		}, "PDS-003/prefill-pins")
 }
 
+// onPrefillError makes a router that changes what a prefill worker answers with an error.
+func onPrefillError(change func(*http.Response)) target.LocalFactory {
+	return with(func(_ *router.Config, p *router.Parts) {
+		send := p.Transport
+		p.Transport = sends(func(r *http.Request) (*http.Response, error) {
+			prefill := asksPrefill(r)
+			resp, err := send.RoundTrip(r)
+			if err == nil && prefill && resp.StatusCode >= 400 {
+				change(resp)
+			}
+			return resp, err
+		})
+	})
+}
+
 // PDSGoesOn decodes what was not prefilled.
 func (Catalogue) PDSGoesOn() Mutant {
 	return Mutant{ID: "pds/decodes-anyway", Fault: "a request whose prefill was answered with an error is decoded all the same", KilledBy: []string{"PDS-004/prefill-error"},
-		New: with(func(_ *router.Config, p *router.Parts) {
-			send := p.Transport
-			p.Transport = sends(func(r *http.Request) (*http.Response, error) {
-				prefill := asksPrefill(r)
-				resp, err := send.RoundTrip(r)
-				if err == nil && prefill && resp.StatusCode >= 400 {
-					_ = resp.Body.Close()
-					resp.StatusCode, resp.Body, resp.ContentLength = http.StatusOK, io.NopCloser(strings.NewReader("{}")), 2
-				}
-				return resp, err
-			})
+		New: onPrefillError(func(resp *http.Response) {
+			_ = resp.Body.Close()
+			resp.StatusCode, resp.Body, resp.ContentLength = http.StatusOK, io.NopCloser(strings.NewReader("{}")), 2
 		})}
 }
 

@@ -141,7 +141,7 @@ func (Catalogue) PINUnchecked() Mutant {
 				return inner.Acquire(ctx, affinity.Ask{Key: a.Key})
 			}
 			return l, err2
-		}), "PIN-003/waiters")
+		}), "PIN-003/waiters", "PIN-003/left")
 }
 
 // PINCommitMoves lets a dispatch take the session along.

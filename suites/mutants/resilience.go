@@ -26,18 +26,14 @@ func (Catalogue) RESNoRetry() Mutant {
 
 // again sends one request many times.
 func again(inner http.RoundTripper, times int) sends {
-	return func(r *http.Request) (*http.Response, error) {
-		raw, err := io.ReadAll(r.Body)
-		if err != nil {
-			return nil, err
-		}
+	return reading(func(r *http.Request, raw []byte) (*http.Response, error) {
 		for i := 1; ; i++ {
 			resp, err := inner.RoundTrip(replaceBody(r, raw))
 			if err == nil || i == times || r.Context().Err() != nil {
 				return resp, err
 			}
 		}
-	}
+	})
 }
 
 // RESRetriesLong tries a broken worker many times over.
@@ -97,11 +93,7 @@ func (Catalogue) RESResumes() Mutant {
 		KilledBy: []string{"RES-003/no-second-dispatch"},
 		New: with(func(_ *router.Config, p *router.Parts) {
 			inner := p.Transport
-			p.Transport = sends(func(r *http.Request) (*http.Response, error) {
-				raw, err := io.ReadAll(r.Body)
-				if err != nil {
-					return nil, err
-				}
+			p.Transport = reading(func(r *http.Request, raw []byte) (*http.Response, error) {
 				resp, err := inner.RoundTrip(replaceBody(r, raw))
 				if err == nil && resp.ContentLength < 0 {
 					resp.Body = &resumes{resp.Body, func() (*http.Response, error) { return inner.RoundTrip(replaceBody(r, raw)) }}

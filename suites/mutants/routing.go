@@ -128,16 +128,14 @@ func (Catalogue) RTEReencodes() Mutant {
 		KilledBy: []string{"RTE-003/request"},
 		New: with(func(_ *router.Config, p *router.Parts) {
 			inner := p.Transport
-			p.Transport = sends(func(r *http.Request) (*http.Response, error) {
+			p.Transport = reading(func(r *http.Request, raw []byte) (*http.Response, error) {
 				var v map[string]any
-				raw, err := io.ReadAll(r.Body)
-				if err != nil {
-					return nil, err
-				}
 				if json.Unmarshal(raw, &v) == nil {
-					if raw, err = json.Marshal(v); err != nil {
+					again, err := json.Marshal(v)
+					if err != nil {
 						return nil, err
 					}
+					raw = again
 				}
 				return inner.RoundTrip(replaceBody(r, raw))
 			})
@@ -217,11 +215,7 @@ func (Catalogue) RTEHedges() Mutant {
 		KilledBy: []string{"RTE-005/once"},
 		New: with(func(_ *router.Config, p *router.Parts) {
 			inner := p.Transport
-			p.Transport = sends(func(r *http.Request) (*http.Response, error) {
-				raw, err := io.ReadAll(r.Body)
-				if err != nil {
-					return nil, err
-				}
+			p.Transport = reading(func(r *http.Request, raw []byte) (*http.Response, error) {
 				twin := replaceBody(r.WithContext(context.WithoutCancel(r.Context())), raw)
 				resp, err := inner.RoundTrip(replaceBody(r, raw))
 				if second, err := inner.RoundTrip(twin); err == nil {

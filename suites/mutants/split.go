@@ -1,6 +1,7 @@
 package mutants
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"regexp"
@@ -40,6 +41,27 @@ func (Catalogue) PDSFirstBlocks() Mutant {
 // PDSSampling tells decode less than it was told.
 func (Catalogue) PDSSampling() Mutant {
 	return handing("pds/drops-temperature", "the decode worker is not told the temperature", forgetting(`"temperature":[0-9.]+,`, ""), "PDS-001/whole")
+}
+
+// prefillsWith makes a hand-off whose prefill requests say one thing otherwise.
+func prefillsWith(id, fault, what, instead string) Mutant {
+	return handing(id, fault, func(h *passing) {
+		inner := h.prefill
+		h.prefill = func(body []byte) ([]byte, error) {
+			out, err := inner(body)
+			return bytes.Replace(out, []byte(what), []byte(instead), 1), err
+		}
+	}, "PDS-001/whole")
+}
+
+// PDSOneLimit knows one name of the limit.
+func (Catalogue) PDSOneLimit() Mutant {
+	return prefillsWith("pds/keeps-completion-limit", "in prefill max_completion_tokens stays what it was", `"max_completion_tokens":1`, `"max_completion_tokens":3`)
+}
+
+// PDSLeast asks for one token, and for two at least.
+func (Catalogue) PDSLeast() Mutant {
+	return prefillsWith("pds/keeps-least", "in prefill min_tokens stays what it was", `"max_tokens":1`, `"min_tokens":2,"max_tokens":1`)
 }
 
 // PDSPinnedUnbound takes a decode pin for a pin of the whole request.
@@ -90,17 +112,7 @@ func (Catalogue) PDSRetriesErrors() Mutant {
 // PDSErrors502 blames itself.
 func (Catalogue) PDSErrors502() Mutant {
 	return Mutant{ID: "pds/errors-become-502", Fault: "any error of a prefill worker is a 502 to the client", KilledBy: []string{"PDS-004/prefill-error"},
-		New: with(func(_ *router.Config, p *router.Parts) {
-			send := p.Transport
-			p.Transport = sends(func(r *http.Request) (*http.Response, error) {
-				prefill := asksPrefill(r)
-				resp, err := send.RoundTrip(r)
-				if err == nil && prefill && resp.StatusCode >= 400 {
-					resp.StatusCode = http.StatusBadGateway
-				}
-				return resp, err
-			})
-		})}
+		New: onPrefillError(func(resp *http.Response) { resp.StatusCode = http.StatusBadGateway })}
 }
 
 // PDSPinUnknown takes a prefill pin that it cannot follow for none.

@@ -13,8 +13,8 @@ var discards = sessionindex.Ticket{Grip: applies(func(context.Context) (sessioni
 	return sessionindex.Result{Discarded: true}, nil
 })}
 
-// late makes an index that takes events in when they are applied.
-func late(x sessionindex.Indexer, changes func(at rank, incarnation string) string) events {
+// eventsLate makes an index that takes events in when they are applied.
+func eventsLate(x sessionindex.Indexer, changes func(at rank, incarnation string) string) events {
 	return events{
 		Indexer: x,
 		store: func(s sessionindex.Store) sessionindex.Ticket {
@@ -45,14 +45,14 @@ func (r registers) Register(ctx context.Context, m sessionindex.Member, incarnat
 // SPXLawless knows no lives.
 func (Catalogue) SPXLawless() Mutant {
 	return indexed("spx/no-lives", "registrations and incarnations are ignored: whoever reports is heard", func(x sessionindex.Indexer) sessionindex.Indexer {
-		return registers{late(x, func(rank, string) string { return "" }), func(context.Context, sessionindex.Member, string) error { return nil }}
+		return registers{eventsLate(x, func(rank, string) string { return "" }), func(context.Context, sessionindex.Member, string) error { return nil }}
 	}, "SPX-021/match", "SPX-021/rank", "SPX-022/next", "SPX-025/retired")
 }
 
 // SPXStampedLate stamps when it applies.
 func (Catalogue) SPXStampedLate() Mutant {
 	return indexed("spx/stamped-late", "an event is as new as the moment at which it is applied", func(x sessionindex.Indexer) sessionindex.Indexer {
-		return late(x, func(_ rank, incarnation string) string { return incarnation })
+		return eventsLate(x, func(_ rank, incarnation string) string { return incarnation })
 	}, "SPX-023/twice", "SPX-025/back", "SPX-025/version", "SPX-027/clear")
 }
 
@@ -66,7 +66,7 @@ func following(id, fault string, takes func(e *events, from events), killedBy ..
 			}
 			return fmt.Sprint(m.Worker, " ", *m.Rank)
 		}
-		all := late(x, func(at rank, incarnation string) string {
+		all := eventsLate(x, func(at rank, incarnation string) string {
 			if own, ok := open[fmt.Sprint(at.Worker, " ", at.Rank)]; ok {
 				return own
 			}
@@ -114,7 +114,7 @@ func (Catalogue) SPXAnyName() Mutant {
 			}
 			return incarnation
 		}
-		return registers{late(x, change), func(ctx context.Context, m sessionindex.Member, incarnation string) error {
+		return registers{eventsLate(x, change), func(ctx context.Context, m sessionindex.Member, incarnation string) error {
 			if names[m.Worker] == nil || m.Rank == nil {
 				names[m.Worker] = map[string]sessionindex.Member{}
 			}

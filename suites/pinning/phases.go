@@ -12,7 +12,7 @@ import (
 )
 
 // split is a fleet in two phases.
-var split = bench.Fleet{Prefill: 3, Decode: 3, Ranks: ranks}
+var split = bench.Split
 
 // PDS001Handoff: each request is prefilled, then decoded.
 func (Cases) PDS001Handoff() bench.Case {

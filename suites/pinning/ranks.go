@@ -10,7 +10,7 @@ import (
 )
 
 // ranks is how many data-parallel ranks the workers of these cases have.
-const ranks = 4
+const ranks = 4 // bench.Split.Ranks, too
 
 func on(worker string, rank int) *script.Where { w := script.On(worker, rank); return &w }
 

@@ -23,9 +23,10 @@ func (Cases) PDS001Whole() bench.Case {
 		Fleet:       split,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for i, shape := range bench.Shapes() {
-				for _, id := range []string{"", r.SessionID(i)} {
+				for j, id := range []string{"", r.SessionID(i)} {
+					limit := []string{"max_completion_tokens", "max_tokens"}[(i+j)%2] // either name limits the answer
 					r.Do(ctx, bench.Req{Session: id, Prompt: strings.Repeat("several words of a prompt ", 40), Tokens: 3, Extra: map[string]any{
-						"seed": json.RawMessage(`9007199254740993`), "temperature": json.RawMessage(`0.1`), "stop": []string{"</s>", "\u2028"},
+						limit: 3, "min_tokens": 2, "seed": json.RawMessage(`9007199254740993`), "temperature": json.RawMessage(`0.1`), "stop": []string{"</s>", "\u2028"},
 						"x_unknown": json.RawMessage(`{"deep": [1, null, {"k": []}]}`),
 					}}.In(shape))
 				}

@@ -18,6 +18,12 @@ import (
 type Script struct {
 	Config Config  `json:"config"`
 	Steps  []*Step `json:"steps"`
+
+	whole    *Script // of one made by Another: where its steps go
+	instance string  // of one made by Another
+	when     []Was   // of the steps that are added now
+	batch    int     // of the steps that are added now
+	batches  int     // so far
 }
 
 // Config is what the instance is made with. Zero values leave a setting to the
@@ -107,7 +113,8 @@ const (
 	Advance    = "clock.advance"
 	SetWorkers = "workers.set"
 	Count      = "count"
-	Create     = "new" // another instance, with a configuration of its own
+	Create     = "new"   // another instance, with a configuration of its own
+	Close      = "close" // the end of such an instance
 )
 
 // Step is one operation and what becomes of it.
@@ -121,6 +128,10 @@ type Step struct {
 	By      time.Duration `json:"by,omitempty"`      // clock.advance
 	Workers []Worker      `json:"workers,omitempty"` // workers.set
 	Config  *Config       `json:"config,omitempty"`  // new
+
+	Instance string `json:"instance,omitempty"` // the step that made it; empty is the conversation's own
+	Batch    int    `json:"batch,omitempty"`    // steps in a row with one number, not 0, are sent as one batch
+	When     []Was  `json:"when,omitempty"`     // what must be so, or the step is left out
 
 	Wants  []Want `json:"wants"`            // of its own operation and of earlier ones
 	Passes *Pass  `json:"passes,omitempty"` // a wait that ends for exactly one
@@ -139,10 +150,24 @@ type Want struct {
 type Pass struct {
 	Among   []string `json:"among"`
 	Outcome Outcome  `json:"outcome"`
-	As      string   `json:"as"`
+	As      string   `json:"as"` // no other pass's, but for an early one's and that which follows it
+	// Early says that it may happen now, or with the later step that passes the same
+	// name on. Without it, it happens now or has happened.
+	Early bool `json:"early,omitempty"`
+}
+
+// Was says that what a pass named is a certain operation.
+type Was struct {
+	Name string `json:"name"` // a pass's As
+	Is   string `json:"is"`
 }
 
 func (s *Script) add(st Step) *Step {
+	if s.whole != nil {
+		st.Instance = s.instance
+		return s.whole.add(st)
+	}
+	st.When, st.Batch = slices.Clone(s.when), s.batch
 	if st.Name == "" {
 		st.Name = fmt.Sprintf("%s #%d", st.Op, len(s.Steps)+1)
 	}
@@ -186,6 +211,53 @@ func (s *Script) Count() *Step { return s.add(Step{Op: Count, Needs: "count"}) }
 // Create asks for another instance with a configuration that may be refused.
 func (s *Script) Create(c Config) *Step { return s.add(Step{Op: Create, Config: &c}) }
 
+// Another makes another instance, in which the given workers live. The steps that are
+// added to the script that it returns are about that instance, and part of this one.
+func (s *Script) Another(name string, c Config, workers ...Worker) *Script {
+	s.add(Step{Name: name, Op: Create, Config: &c}).Is(Done)
+	other := &Script{Config: c, whole: s, instance: name}
+	if len(workers) > 0 {
+		other.Live(workers...)
+	}
+	return other
+}
+
+// Close ends an instance that Another made.
+func (s *Script) Close() *Step { return s.add(Step{Op: Close}).Is(Done) }
+
+// If adds steps that are taken if what a pass named is a certain operation.
+func (s *Script) If(name, is string, then func()) {
+	s.when = append(s.when, Was{name, is})
+	then()
+	s.when = s.when[:len(s.when)-1]
+}
+
+// InBatch adds steps that are sent as one batch. What they say of operations that wait
+// holds when all of them are done.
+func (s *Script) InBatch(then func()) {
+	s.batches++
+	s.batch = s.batches
+	then()
+	s.batch = 0
+}
+
+// Meant says whether a step is to be taken, given what passes have named so far.
+func (st *Step) Meant(passed map[string]string) bool {
+	return !slices.ContainsFunc(st.When, func(w Was) bool { return passed[w.Name] != w.Is })
+}
+
+// Groups are the steps that are sent together: batches, and single ones.
+func Groups(steps []*Step) (all [][]*Step) {
+	for i, st := range steps {
+		if last := len(all) - 1; i > 0 && st.Batch != 0 && st.Batch == steps[i-1].Batch {
+			all[last] = append(all[last], st)
+			continue
+		}
+		all = append(all, []*Step{st})
+	}
+	return all
+}
+
 // Needs lists the adapter's claims without which the script proves nothing: what
 // its operations hang on. A step that has a claim of its own is left out instead.
 func (s *Script) Needs() []string {
@@ -197,6 +269,7 @@ func (s *Script) Needs() []string {
 	}
 	for _, st := range s.Steps {
 		where(st.At)
+		need["batch"] = need["batch"] || st.Batch != 0
 		need["clock"] = need["clock"] || st.Op == Advance
 		if a := st.Ask; a != nil {
 			where(a.Pin)
@@ -205,7 +278,7 @@ func (s *Script) Needs() []string {
 		}
 	}
 	var all []string
-	for _, claim := range []string{"clock", "phases", "ranks", "tenant"} {
+	for _, claim := range []string{"batch", "clock", "phases", "ranks", "tenant"} {
 		if need[claim] {
 			all = append(all, claim)
 		}
@@ -233,6 +306,13 @@ func (st *Step) And(name string, anyOf ...Outcome) *Step {
 // know it as name.
 func (st *Step) HandsTo(name string, among ...string) *Step {
 	return st.One(name, Initializes, among...)
+}
+
+// MayHandTo is HandsTo, but it may also be a later step that does: the next one that
+// hands to the name.
+func (st *Step) MayHandTo(name string, among ...string) *Step {
+	st.HandsTo(name, among...).Passes.Early = true
+	return st
 }
 
 // One says that exactly one of the operations that still wait is answered, and how;

@@ -30,6 +30,11 @@ func TestWhatIsAskedIsSaidInAFewWords(t *testing.T) {
 		`workers.set w1, w2 (2 ranks)`:                      func(s *Script) *Step { return s.Live(Worker{ID: "w1"}, Worker{ID: "w2", Ranks: 2}) },
 		`workers.set to nobody`:                             func(s *Script) *Step { return s.Live() },
 		`count`:                                             func(s *Script) *Step { return s.Count() },
+		`new other with idleTTL 1s`:                         func(s *Script) *Step { s.Another("other", Config{IdleTTL: time.Second}); return s.Steps[0] },
+		`release a in instance other`:                       func(s *Script) *Step { return s.Another("other", Config{}).Release("a") },
+		`close other`:                                       func(s *Script) *Step { return s.Another("other", Config{}).Close() },
+		`release a (batch 1)`:                               func(s *Script) (st *Step) { s.InBatch(func() { st = s.Release("a") }); return st },
+		`release a, if heir is b`:                           func(s *Script) (st *Step) { s.If("heir", "b", func() { st = s.Release("a") }); return st },
 		`new with idleTTL 1s`:                               func(s *Script) *Step { return s.Create(Config{IdleTTL: time.Second}) },
 		`new with idleTTL 0s, initWait 2s, capacity 7, evict`: func(s *Script) *Step {
 			return s.Create(Config{Capacity: 7, AtCapacity: "evict", InitWait: 2 * time.Second})
@@ -107,6 +112,7 @@ func TestAScriptNeedsTheClaimsThatItsOperationsHangOn(t *testing.T) {
 		"turns":               {func(s *Script) { s.Acquire("a", S("s")); s.Commit("a", At("w1")); s.Release("a") }, nil},
 		"a model":             {func(s *Script) { s.Acquire("a", S("s").Of("m")) }, nil},
 		"the phase decode":    {func(s *Script) { s.Query(S("s").In("decode")) }, nil},
+		"a batch":             {func(s *Script) { s.InBatch(func() { s.Release("a") }) }, []string{"batch"}},
 		"a count is left out": {func(s *Script) { s.Count() }, nil},
 		"time":                {func(s *Script) { s.Advance(time.Second) }, []string{"clock"}},
 		"the phase prefill":   {func(s *Script) { s.Query(S("s").In("prefill")) }, []string{"phases"}},
@@ -156,5 +162,45 @@ func TestAStepSaysWhatBecomesOfEachOperationOnce(t *testing.T) {
 	}
 	if !Bound(At("w")).Meets(Bound(At("w"))) || s.Count().Needs != "count" {
 		t.Error("a count does not say what it needs")
+	}
+}
+
+func TestWhatIsSentTogetherIsAGroup(t *testing.T) {
+	s := New(Config{})
+	s.Release("alone")
+	s.InBatch(func() { s.Release("a"); s.Release("b") })
+	s.InBatch(func() { s.Release("c") })
+	s.Release("alone")
+	s.Release("alone too")
+	var sizes []int
+	for _, g := range Groups(s.Steps) {
+		sizes = append(sizes, len(g))
+	}
+	if !slices.Equal(sizes, []int{1, 2, 1, 1, 1}) {
+		t.Errorf("groups of %v", sizes)
+	}
+}
+
+func TestAStepIsMeantIfAllIsSoThatItDependsOn(t *testing.T) {
+	s := New(Config{})
+	s.If("heir", "a", func() {
+		s.Release("a")
+		s.If("second", "b", func() { s.Release("b") })
+	})
+	s.Release("c")
+	for _, c := range []struct {
+		passed map[string]string
+		want   []bool
+	}{
+		{nil, []bool{false, false, true}},
+		{map[string]string{"heir": "a"}, []bool{true, false, true}},
+		{map[string]string{"heir": "a", "second": "b"}, []bool{true, true, true}},
+		{map[string]string{"heir": "b", "second": "b"}, []bool{false, false, true}},
+	} {
+		for i, st := range s.Steps {
+			if st.Meant(c.passed) != c.want[i] {
+				t.Errorf("%v: step %d is meant: %t", c.passed, i, !c.want[i])
+			}
+		}
 	}
 }

@@ -32,7 +32,7 @@ type Turn struct {
 	Left    string   `json:"left,omitempty"`   // why it was not asked
 	Answers []Answer `json:"answers"`          // what was answered since the step before, in the order in which it was asked
 	Waiting []string `json:"waiting"`          // what was not
-	Unable  bool     `json:"unable,omitempty"` // left out for want of a claim
+	Unable  bool     `json:"unable,omitempty"` // left out for want of a claim, or because something else was so
 }
 
 // Answer is what an operation was answered.
@@ -71,11 +71,25 @@ func (st *Step) String() string {
 				fmt.Fprintf(&b, " (%d ranks)", w.Ranks)
 			}
 		}
+	case st.Config != nil && !strings.HasPrefix(st.Name, st.Op+" #") && st.Name != "":
+		fmt.Fprintf(&b, " %s with %s", st.Name, *st.Config)
 	case st.Config != nil:
 		fmt.Fprintf(&b, " with %s", *st.Config)
 	}
 	if st.At != nil {
 		fmt.Fprintf(&b, " at %s", st.At)
+	}
+	switch {
+	case st.Op == Close:
+		fmt.Fprintf(&b, " %s", st.Instance)
+	case st.Instance != "":
+		fmt.Fprintf(&b, " in instance %s", st.Instance)
+	}
+	if st.Batch != 0 {
+		fmt.Fprintf(&b, " (batch %d)", st.Batch)
+	}
+	for _, w := range st.When {
+		fmt.Fprintf(&b, ", if %s is %s", w.Name, w.Is)
 	}
 	return b.String()
 }
@@ -101,12 +115,20 @@ func (st *Step) Sentence() string {
 		}
 	}
 	if p := st.Passes; p != nil {
-		all = append(all, fmt.Sprintf("one of %s: %s", strings.Join(p.Among, ", "), p.Outcome))
+		all = append(all, p.String())
 	}
 	if len(all) == 0 {
 		return st.String()
 	}
 	return st.String() + " -> " + strings.Join(all, "; ")
+}
+
+func (p *Pass) String() string {
+	s := fmt.Sprintf("one of %s: %s", strings.Join(p.Among, ", "), p.Outcome)
+	if p.Early {
+		s += ", now or at a later step"
+	}
+	return s
 }
 
 func (c Config) String() string {

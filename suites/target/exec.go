@@ -47,7 +47,7 @@ func startExec(ctx context.Context, m *Manifest, v Variant, opt Options) (holder
 	if err != nil {
 		return nil, err
 	}
-	data := Data{Exe: exe, ManifestDir: m.dir, Host: loopback, Workers: opt.Workers, Generation: 1, Session: v.Session, Variant: opt.Variant}
+	data := Data{Exe: exe, ManifestDir: m.dir, Host: loopback, Workers: opt.Workers, Generation: 1, Session: v.Session, Aliases: m.Aliases, Timeouts: m.timeouts(v), Variant: opt.Variant}
 	for try := 1; ; try++ {
 		p := &process{m: m, v: v, logf: opt.Logf, log: &guard.Log{}, data: data}
 		err := p.start(ctx)

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,8 +29,8 @@ func startLocal(m *Manifest, v Variant, opt Options) (holder, error) {
 		factory = ReferenceFactory
 	}
 	router, err := factory(LocalConfig{
-		Seed: opt.Seed, Session: v.Session, Models: m.Models,
-		HeaderTimeout: localHeaderTimeout, Policy: localPolicy,
+		Seed: opt.Seed, Session: v.Session, Models: m.Models, Aliases: m.Aliases,
+		HeaderTimeout: cmp.Or(v.Headers, localHeaderTimeout), Policy: localPolicy,
 	})
 	if err != nil {
 		return nil, &UnreachableError{Reason: "in-process router: " + err.Error()}

@@ -3,6 +3,7 @@ package target
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"os/exec"
 	"slices"
@@ -18,12 +19,20 @@ type CoordinatorFactory func(affinity.Config, affinity.Clock) (affinity.Coordina
 // IndexFactory makes the session index of a component inside this process.
 type IndexFactory func(sessionindex.Config, sessionindex.Clock, sessionindex.Physical) (sessionindex.Indexer, error)
 
-// ComponentOptions are how one start of a component differs from another.
+// Serve answers the lines of the component protocol that come on in, on out, until in or
+// ctx ends.
+type Serve func(ctx context.Context, in io.Reader, out io.Writer) error
+
+// ComponentOptions are how one start of a component differs from another. They are for
+// an in-process component; zero values leave it as it is.
 type ComponentOptions struct {
-	// For an in-process component; nil = the reference's.
-	Coordinator CoordinatorFactory
-	Index       IndexFactory
+	Coordinator CoordinatorFactory // makes its table of sessions, in place of the reference's
+	Index       IndexFactory       // makes its session index
+	Between     func(Serve) Serve  // stands between it and whoever speaks to it
 }
+
+// None says that nothing differs.
+func (o ComponentOptions) None() bool { return o.Coordinator == nil && o.Index == nil && o.Between == nil }
 
 // StartComponent starts the adapter of m and returns the client's end of the
 // conversation, in which nothing was said yet. ctx limits the start alone. Errors:
@@ -35,8 +44,8 @@ func StartComponent(ctx context.Context, m *Manifest, opt ComponentOptions) (*co
 		return nil, fmt.Errorf("%s declares no component", m.File)
 	case c.InProcess != "":
 		return ReferenceComponent(opt), nil
-	case opt.Coordinator != nil || opt.Index != nil:
-		return nil, fmt.Errorf("%s: a library was given, but the component is a process", m.File)
+	case !opt.None():
+		return nil, fmt.Errorf("%s: a part of an in-process component was given, but the component is a process", m.File)
 	}
 	exe, err := ownProgram()
 	if err != nil {

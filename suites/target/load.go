@@ -15,6 +15,7 @@ const (
 	maxReady       = time.Minute
 	maxGrace       = 30 * time.Second
 	maxConvergence = 10 * time.Second
+	maxHeaders     = time.Hour
 	maxIdleTTL     = 31_536_000 * time.Second
 	maxCapacity    = 1 << 31
 )
@@ -53,12 +54,15 @@ func Parse(file string, source []byte, claims []string) (*Manifest, error) {
 	if err := m.rehearse(); err != nil {
 		return nil, err
 	}
+	if err := m.contradictions(); err != nil {
+		return nil, err
+	}
 	return m, nil
 }
 
 func (m *Manifest) read(root value, claims []string) {
 	o := root.object("apiVersion", "implementation", "launch", "component", "files", "ports", "wiring", "endpoint",
-		"session", "pins", "claims", "models", "timeouts", "variants", "exemptions")
+		"session", "pins", "claims", "models", "aliases", "timeouts", "variants", "exemptions")
 	if v, ok := o.need("apiVersion", "write apiVersion: "+APIVersion); ok {
 		v.word(APIVersion)
 	}
@@ -77,18 +81,18 @@ func (m *Manifest) read(root value, claims []string) {
 		m.readPorts(v)
 		m.needsProcess(v)
 	}
-	m.Session = Session{Kind: KindNone, Scope: "replica"}
+	m.Session = Session{Kind: KindNone, Scope: "replica", Final: FinalIgnore}
 	if m.HasRouter() {
 		m.readWiring(o)
 		m.readEndpoint(o)
 		if v, ok := o.need("session", "say how the target treats sessions, at least session: {kind: none}"); ok {
-			m.Session = readSession(v, Session{Scope: "replica"})
+			m.Session = readSession(v, Session{Scope: "replica", Final: FinalIgnore})
 		}
 		if v, ok := o.has("pins"); ok {
 			m.Pins = readPins(v)
 		}
 	} else {
-		for _, key := range []string{"wiring", "endpoint", "session", "pins", "variants", "models", "timeouts"} {
+		for _, key := range []string{"wiring", "endpoint", "session", "pins", "variants", "models", "aliases", "timeouts"} {
 			if v, ok := o.has(key); ok {
 				v.fail("", "has no effect: the manifest launches no router, only a component", "remove it, or say how the router is launched")
 			}
@@ -99,9 +103,13 @@ func (m *Manifest) read(root value, claims []string) {
 	if v, ok := o.has("models"); ok {
 		m.Models = distinct(v)
 	}
+	if v, ok := o.has("aliases"); ok {
+		m.readAliases(v)
+	}
 	m.Timeouts.Convergence = 2 * time.Second
 	if v, ok := o.has("timeouts"); ok {
-		t := v.object("convergence")
+		t := v.object("convergence", "headers")
+		m.Timeouts.Headers = readHeaders(t, 0)
 		if c, ok := t.has("convergence"); ok {
 			m.Timeouts.Convergence = c.duration(time.Millisecond, maxConvergence)
 		}
@@ -133,6 +141,21 @@ func (m *Manifest) readImplementation(o object) {
 				t.fail(*f.into, "holds a control character", "write plain text: it is printed and reported as it stands")
 			}
 		}
+	}
+}
+
+// readAliases reads other names of the models.
+func (m *Manifest) readAliases(v value) {
+	m.Aliases = map[string]string{}
+	for _, e := range v.entries() {
+		model := e.val.text()
+		switch {
+		case slices.Contains(m.Models, e.key):
+			v.r.fail(e.at, e.val.path, e.key, "is a model itself", "give it one meaning")
+		case v.r.err == nil && !slices.Contains(m.Models, model):
+			e.val.fail(model, fmt.Sprintf("%q is none of the models", model), "write ALIAS: MODEL with one of "+strings.Join(m.Models, ", "))
+		}
+		m.Aliases[e.key] = model
 	}
 }
 
@@ -259,8 +282,11 @@ func (m *Manifest) readVariants(v value) {
 		if !identifier(e.key) {
 			v.r.fail(e.at, e.val.path, e.key, "is not a name", "use letters, digits and _, a letter first")
 		}
-		o := e.val.object("session", "files", "env")
-		variant := Variant{Session: m.Session}
+		o := e.val.object("session", "timeouts", "files", "env")
+		variant := Variant{Session: m.Session, Headers: m.Timeouts.Headers}
+		if t, ok := o.has("timeouts"); ok {
+			variant.Headers = readHeaders(t.object("headers"), m.Timeouts.Headers)
+		}
 		if s, ok := o.has("session"); ok {
 			variant.Session = readSession(s, m.Session)
 		}
@@ -274,6 +300,14 @@ func (m *Manifest) readVariants(v value) {
 		}
 		m.Variants[e.key] = variant
 	}
+}
+
+// readHeaders reads timeouts.headers, which is otherwise as it was.
+func readHeaders(t object, otherwise time.Duration) time.Duration {
+	if v, ok := t.has("headers"); ok {
+		return v.duration(time.Millisecond, maxHeaders)
+	}
+	return otherwise
 }
 
 func (m *Manifest) readExemptions(v value) {

@@ -208,7 +208,7 @@ func (m *Manifest) readEndpoint(o object) {
 
 // readSession reads a declaration; keys that it leaves out keep base's value.
 func readSession(v value, base Session) Session {
-	o := v.object("carrier", "kind", "scope", "idleTTL", "capacity", "atCapacity", "query", "tenant")
+	o := v.object("carrier", "kind", "scope", "idleTTL", "capacity", "atCapacity", "query", "tenant", "final")
 	s := base
 	if c, ok := o.has("carrier"); ok {
 		s.Carrier = readCarrier(c)
@@ -235,6 +235,12 @@ func readSession(v value, base Session) Session {
 	}
 	if t, ok := o.has("tenant"); ok {
 		s.Tenant = httpName(t)
+	}
+	if f, ok := o.has("final"); ok {
+		s.Final = f.word(FinalIgnore, FinalRelease)
+		if v.r.err == nil && s.Final == FinalRelease && s.Kind != KindTable {
+			f.fail(s.Final, "only a table holds bindings that a last turn can end", "write kind: table, or final: ignore")
+		}
 	}
 	if v.r.err == nil && s.Kind != KindNone && s.Carrier == (Carrier{}) {
 		o.need("carrier", "say where the session id travels: carrier: {header: X-Session-ID}, {body: FIELD} or {cookie: NAME}")

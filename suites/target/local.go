@@ -32,8 +32,9 @@ type LocalConfig struct {
 	Seed          uint64
 	Session       Session
 	Models        []string
-	HeaderTimeout time.Duration // how long a worker may take to answer with headers
-	Policy        string        // name of the selection policy
+	Aliases       map[string]string // other names -> those of Models
+	HeaderTimeout time.Duration     // how long a worker may take to answer with headers
+	Policy        string            // name of the selection policy
 }
 
 // LocalFactory makes a router inside this process.

@@ -34,6 +34,10 @@ func ReferenceConfig(c LocalConfig) (router.Config, error) {
 	cfg := router.Config{
 		Policy: c.Policy, Seed: c.Seed, HeaderTimeout: c.HeaderTimeout,
 		IdleTTL: c.Session.IdleTTL, Capacity: c.Session.Capacity, AtCapacity: router.AtCapacity(c.Session.AtCapacity), TenantHeader: c.Session.Tenant,
+		Aliases: c.Aliases,
+	}
+	if c.Session.Final == FinalRelease {
+		return cfg, fmt.Errorf("the reference ends no binding for a last turn; declare session.final: %s", FinalIgnore)
 	}
 	switch c.Session.Kind {
 	case KindTable:

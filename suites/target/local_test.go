@@ -45,7 +45,7 @@ func TestAnInProcessTargetUsesTheGivenRouter(t *testing.T) {
 	d := &double{die: make(chan error, 1)}
 	make := func(c LocalConfig) (Local, error) { d.cfg = c; return d, nil }
 	r := started(t, Reference(nil), Options{Local: make, Workers: someWorkers(2), Variant: VariantShortTTL, Seed: 42})
-	if c := d.cfg; c.Seed != 42 || c.Session.IdleTTL != 2*time.Second || c.HeaderTimeout != localHeaderTimeout || c.Policy != "round-robin" || fmt.Sprint(c.Models) != "[mock]" {
+	if c := d.cfg; c.Seed != 42 || c.Session.IdleTTL != 2*time.Second || c.HeaderTimeout != localHeaderTimeout || c.Policy != "round-robin" || fmt.Sprint(c.Models) != "[mock other]" {
 		t.Errorf("made with %+v", c)
 	}
 	if err := r.Apply(context.Background(), someWorkers(3)); err != nil || len(d.sets) != 2 || len(d.sets[1]) != 3 {

@@ -29,6 +29,12 @@ const (
 	CapacityEvict    = "evict"    // an old binding makes room
 )
 
+// Values of session.final.
+const (
+	FinalIgnore  = "ignore"  // it is a turn like any other
+	FinalRelease = "release" // its end ends the session's binding
+)
+
 // Values of wiring.workers.
 const (
 	WorkersStatic = "static" // rendered into files, arguments or environment
@@ -48,8 +54,9 @@ type Manifest struct {
 	Endpoint       Template // base URL of the OpenAI API, without /v1; empty in process
 	Session        Session
 	Pins           Pins
-	Claims         map[string]bool // every known claim is answered
-	Models         []string        // model names that clients may ask for; at least one
+	Claims         map[string]bool   // every known claim is answered
+	Models         []string          // model names that clients may ask for; at least one
+	Aliases        map[string]string // other names of Models: alias -> model
 	Timeouts       Timeouts
 	Variants       map[string]Variant
 	Exemptions     []Exemption
@@ -142,6 +149,7 @@ type Session struct {
 	Tenant     string        // header whose value keeps equal session ids apart; empty: none
 	Query      string        // header with the value "target" that only asks where the session is bound; empty: none
 	AtCapacity string        // CapacityRefuse, CapacityUnpinned, CapacityEvict; empty: not declared
+	Final      string        // what a turn that says it is its session's last does: FinalIgnore (default) or FinalRelease
 }
 
 // Carrier is where the session id travels. At most one is set; none only with KindNone.
@@ -150,12 +158,14 @@ type Carrier struct{ Header, Body, Cookie string }
 // Timeouts are how long the target may take.
 type Timeouts struct {
 	Convergence time.Duration // to follow a change of workers; default 2s, at most 10s
+	Headers     time.Duration // to wait for a worker's response headers; 0: not declared
 }
 
 // Variant is the target with other settings: what a case with a short time to
 // live or a small table needs.
 type Variant struct {
 	Session Session             // whole: the manifest's own with the overlay in it
+	Headers time.Duration       // Timeouts.Headers, the same
 	Files   map[string]Template // replace or add
 	Env     map[string]Template // replace or add
 }
@@ -184,12 +194,24 @@ func (m *Manifest) SessionOf(variant string) (Session, error) {
 	return v.Session, err
 }
 
+// timeouts are those in force under a variant.
+func (m *Manifest) timeouts(v Variant) Timeouts {
+	return Timeouts{Convergence: m.Timeouts.Convergence, Headers: v.Headers}
+}
+
+// HeadersOf is how long the target waits for a worker's response headers under a
+// variant; 0 if that is not declared.
+func (m *Manifest) HeadersOf(variant string) (time.Duration, error) {
+	v, err := m.resolve(variant)
+	return v.Headers, err
+}
+
 // Reloads says whether a running target can be given other workers.
 func (m *Manifest) Reloads() bool { return m.Launch.InProcess != "" || m.Wiring.Apply != nil }
 
 // resolve merges a variant into the manifest's own files, environment and session.
 func (m *Manifest) resolve(variant string) (Variant, error) {
-	all := Variant{Session: m.Session, Files: map[string]Template{}, Env: map[string]Template{}}
+	all := Variant{Session: m.Session, Headers: m.Timeouts.Headers, Files: map[string]Template{}, Env: map[string]Template{}}
 	merge(all.Files, m.Files)
 	if m.Launch.Exec != nil {
 		merge(all.Env, m.Launch.Exec.Env)
@@ -216,6 +238,7 @@ func (m *Manifest) resolve(variant string) (Variant, error) {
 			replaced[what] = name
 		}
 		all.Session = overlay(all.Session, m.Session, v.Session)
+		change(&all.Headers, m.Timeouts.Headers, v.Headers)
 		merge(all.Files, v.Files)
 		merge(all.Env, v.Env)
 	}
@@ -236,6 +259,7 @@ func overlay(s, own, v Session) Session {
 	change(&s.AtCapacity, own.AtCapacity, v.AtCapacity)
 	change(&s.Query, own.Query, v.Query)
 	change(&s.Tenant, own.Tenant, v.Tenant)
+	change(&s.Final, own.Final, v.Final)
 	return s
 }
 

@@ -104,7 +104,7 @@ func TestAGoodManifestIsReadWhole(t *testing.T) {
 		{"grace", m.Launch.Exec.Grace, time.Second},
 		{"ports", fmt.Sprint(m.Ports), "[admin]"},
 		{"signal", m.Wiring.Apply.Signal, "SIGHUP"},
-		{"session", m.Session, Session{Carrier: Carrier{Header: "X-Session-ID"}, Kind: KindTable, Scope: "shared", IdleTTL: 3 * time.Second, Capacity: 1000, AtCapacity: CapacityEvict}},
+		{"session", m.Session, Session{Carrier: Carrier{Header: "X-Session-ID"}, Kind: KindTable, Scope: "shared", IdleTTL: 3 * time.Second, Capacity: 1000, AtCapacity: CapacityEvict, Final: FinalIgnore}},
 		{"claims", fmt.Sprint(m.Claims), "map[affinity.idleTTL:false affinity.key:true routing.spread:true scaling.live:true]"},
 		{"models", fmt.Sprint(m.Models), "[mock other]"},
 		{"convergence", m.Timeouts.Convergence, 4 * time.Second},

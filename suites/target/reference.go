@@ -7,8 +7,9 @@ import (
 
 // Variants that cases ask for by name; the built-in manifest has them.
 const (
-	VariantShortTTL      = "shortTTL"      // session.idleTTL of two seconds
-	VariantSmallCapacity = "smallCapacity" // session.capacity of 64
+	VariantShortTTL      = "shortTTL"           // session.idleTTL of two seconds
+	VariantSmallCapacity = "smallCapacity"      // session.capacity of 64
+	VariantShortHeaders  = "shortHeaderTimeout" // timeouts.headers of one second
 )
 
 const referenceHead = `apiVersion: routeproof/v1
@@ -17,10 +18,13 @@ launch: {inprocess: reference}
 component: {inprocess: reference}
 session: {carrier: {header: X-Session-ID}, kind: table, scope: replica, idleTTL: 60s, capacity: 65536, atCapacity: refuse, query: X-Routeproof-Query, tenant: X-Tenant-ID}
 pins: {worker: X-Dynamo-Worker-Instance-ID, rank: X-Dynamo-DP-Rank, prefillWorker: X-Dynamo-Prefill-Instance-ID, prefillRank: X-Dynamo-Prefill-DP-Rank}
-models: [mock]
+models: [mock, other]
+aliases: {mock-latest: mock, "org/mock": mock, another: other}
+timeouts: {headers: 10s}
 variants:
   shortTTL: {session: {idleTTL: 2s}}
   smallCapacity: {session: {capacity: 64}}
+  shortHeaderTimeout: {timeouts: {headers: 1s}}
 claims:
 `
 

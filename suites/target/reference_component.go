@@ -11,16 +11,22 @@ import (
 	"github.com/routeproof/routeproof/suites/target/component"
 )
 
-// ReferenceComponent has the reference's libraries served inside this process, or what
-// takes their place, and begins a conversation with them. It needs no real time and no process: it may be
-// used in a synctest bubble.
+// ReferenceComponent has the reference's libraries served inside this process, changed
+// as opt says, and begins a conversation with them. It needs no real time and no
+// process: it may be used in a synctest bubble.
 func ReferenceComponent(opt ComponentOptions) *component.Client {
+	var serve Serve = func(ctx context.Context, in io.Reader, out io.Writer) error {
+		return adapter.ServeWith(ctx, in, out, adapter.Make(opt.Coordinator), adapter.MakeIndex(opt.Index))
+	}
+	if opt.Between != nil {
+		serve = opt.Between(serve)
+	}
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() {
-		err := adapter.ServeWith(ctx, inR, outW, adapter.Make(opt.Coordinator), adapter.MakeIndex(opt.Index))
+		err := serve(ctx, inR, outW)
 		_ = outW.Close() // of the writing end: never fails
 		served <- err
 	}()

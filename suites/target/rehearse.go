@@ -104,7 +104,7 @@ func (m *Manifest) rehearseVerify() error {
 func (m *Manifest) sample(v Variant, variant string, generation int) *Data {
 	d := &Data{
 		Dir: "/tmp/sample", ManifestDir: m.dir, Exe: "/usr/bin/routeproof", Host: loopback, Port: 20000, Ports: map[string]int{},
-		Generation: generation, Session: v.Session, Variant: variant,
+		Generation: generation, Session: v.Session, Aliases: m.Aliases, Timeouts: m.timeouts(v), Variant: variant,
 		Workers: []Worker{
 			{ID: "w1", Host: loopback, Port: 20101, URL: "http://127.0.0.1:20101", Model: m.Models[0], Role: "aggregated"},
 			{ID: "w2", Host: loopback, Port: 20102, URL: "http://127.0.0.1:20102", Model: m.Models[0], Role: "prefill", Ranks: 4},

@@ -24,6 +24,8 @@ type Data struct {
 	Workers     []Worker
 	Generation  int // of the worker set, from 1; grows with every Apply
 	Session     Session
+	Aliases     map[string]string // the manifest's
+	Timeouts    Timeouts
 	Variant     string
 }
 
@@ -116,7 +118,7 @@ func (l *limited) Write(p []byte) (int, error) {
 // position matches the place that text/template puts before its messages.
 var position = regexp.MustCompile(`(?s)^template: t:(\d+):(?:(\d+):)? (?:executing "t" )?(.*)$`)
 
-const templateRemedy = "templates may use .Dir .ManifestDir .Exe .Host .Port .BaseURL .Ports.NAME .Workers (ID Host Port URL Model Role Ranks) .Generation .Session .Variant and seconds, millis, int, add"
+const templateRemedy = "templates may use .Dir .ManifestDir .Exe .Host .Port .BaseURL .Ports.NAME .Workers (ID Host Port URL Model Role Ranks) .Generation .Session .Aliases .Timeouts .Variant and seconds, millis, int, add"
 
 // fault turns text/template's message into one that points into the manifest.
 func (t Template) fault(err error) *ManifestError {

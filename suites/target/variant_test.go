@@ -8,7 +8,7 @@ import (
 )
 
 func TestVariantsTogether(t *testing.T) {
-	source := strings.Replace(good, "variants:\n", "variants:\n  small: {session: {capacity: 8}}\n  twin: {session: {capacity: 8}, files: {extra.cfg: other}}\n", 1)
+	source := strings.Replace(good, "variants:\n", "variants:\n  small: {session: {capacity: 8}, env: {CAPACITY: eight}}\n  twin: {session: {capacity: 8}, files: {extra.cfg: other}}\n", 1)
 	m, err := Parse("good.yaml", []byte(source), testClaims)
 	if err != nil {
 		t.Fatal(err)
@@ -26,6 +26,25 @@ func TestVariantsTogether(t *testing.T) {
 	}
 	if _, err := m.resolve("shortTTL+tiny"); err == nil || !strings.Contains(err.Error(), `"tiny"`) {
 		t.Errorf("unknown part: %v", err)
+	}
+}
+
+func TestAVariantMayShortenTheWaitForHeaders(t *testing.T) {
+	source := strings.Replace(good, "  convergence: 4s\nvariants:\n", "  convergence: 4s\n  headers: 10s\nvariants:\n  brief: {timeouts: {headers: 500ms}}\n", 1)
+	m, err := Parse("good.yaml", []byte(source), testClaims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for variant, want := range map[string]time.Duration{"": 10 * time.Second, "shortTTL": 10 * time.Second, "brief": 500 * time.Millisecond, "brief+shortTTL": 500 * time.Millisecond} {
+		v, err := m.resolve(variant)
+		if got := m.timeouts(v); err != nil || got.Headers != want || got.Convergence != 4*time.Second {
+			t.Errorf("variant %q: %+v, %v", variant, got, err)
+		}
+	}
+	for _, bad := range []string{"headers: 0s", "headers: 2h", "convergence: 1s"} {
+		if _, err := Parse("good.yaml", []byte(strings.Replace(source, "headers: 500ms", bad, 1)), testClaims); err == nil || !strings.Contains(err.Error(), "variants.brief.timeouts.") {
+			t.Errorf("%s: %v", bad, err)
+		}
 	}
 }
 

@@ -14,13 +14,14 @@ import (
 // on what was answered, so that most steps meet something. It uses what an adapter
 // claims, and nothing else.
 type Generator struct {
-	rnd    *rand.Rand
-	claims []string
-	config script.Config
-	asks   []script.Ask // the few sessions that it is about
-	ids    []string     // of workers
-	n      int
-	plan   []func(state, *script.Step) // what comes next, if it makes sense then
+	rnd     *rand.Rand
+	claims  []string
+	config  script.Config
+	asks    []script.Ask // the few sessions that it is about
+	ids     []string     // of workers
+	n       int          // steps so far
+	batches int
+	plan    []func(state, *script.Step) // what comes next, if it makes sense then
 }
 
 // NewGenerator begins a conversation with an adapter that makes the given claims.
@@ -65,17 +66,20 @@ func (g *Generator) can(claim string) bool { return slices.Contains(g.claims, cl
 // Config is what the instance is made with.
 func (g *Generator) Config() script.Config { return g.config }
 
-// Next makes the next step.
-func (g *Generator) Next(m *Model) *script.Step {
-	g.n++
-	s := m.states[0]
+// Next makes the next step, alone.
+func (g *Generator) Next(m *Model) []*script.Step {
 	st := &script.Step{}
-	if g.n == 1 {
+	if g.n == 0 {
 		st = &script.Step{Op: script.SetWorkers, Workers: g.workers(true)}
 	}
 	for st.Op == "" {
-		g.choose(s, st)
+		g.choose(m.states[0], st)
 	}
+	return []*script.Step{g.name(st)}
+}
+
+func (g *Generator) name(st *script.Step) *script.Step {
+	g.n++
 	st.Name = fmt.Sprintf("%s #%d", st.Op, g.n)
 	if st.Op == script.Acquire {
 		st.Name = fmt.Sprintf("turn %d", g.n)
@@ -109,8 +113,11 @@ func (g *Generator) choose(s state, st *script.Step) {
 			st.Op, st.By = script.Advance, g.by(s)
 		}
 	case n < 94:
-		if len(s.waiting) > 0 {
+		switch { // mostly of one that waits; of one that is answered it does nothing
+		case len(s.waiting) > 0 && g.rnd.IntN(4) > 0:
 			st.Op, st.Ref = script.Cancel, pick(g.rnd, s.waiting...).name
+		case len(s.leases) > 0 && g.rnd.IntN(2) == 0:
+			st.Op, st.Ref = script.Cancel, pick(g.rnd, s.leases...).name
 		}
 	case n < 96:
 		st.Op, st.Workers = script.SetWorkers, g.workers(false)
@@ -132,8 +139,9 @@ func (g *Generator) ask(s state) *script.Ask {
 	if i := s.place(keyOf(&a)); len(s.waiting) >= crowd && i >= 0 && !s.places[i].bound {
 		a = script.S(fmt.Sprintf("s%d", g.rnd.IntN(6)))
 	}
-	if g.rnd.IntN(4) > 0 {
-		return &a
+	i := s.place(keyOf(&a))
+	if initializing := i >= 0 && !s.places[i].bound; initializing && g.rnd.IntN(2) > 0 || !initializing && g.rnd.IntN(4) > 0 {
+		return &a // who waits is pinned more often: its pin must outlive what it waits for
 	}
 	pin := g.where(s)
 	if i := s.place(keyOf(&a)); i >= 0 && s.places[i].bound && g.rnd.IntN(2) == 0 {

@@ -48,22 +48,28 @@ func (t conversation) bind(name string, a script.Ask, at script.Where) {
 func (t conversation) follow() (*Difference, int) {
 	m := New(t.Config)
 	waiting := map[string]bool{}
-	for i, st := range t.Steps {
-		turn := script.Turn{Step: st.Name}
-		for _, w := range st.Wants {
-			delete(waiting, w.Name)
-			if len(w.AnyOf) == 0 {
-				waiting[w.Name] = true
-				continue
+	at := 0
+	for _, group := range script.Groups(t.Steps) {
+		var turns []script.Turn
+		for _, st := range group {
+			turn := script.Turn{Step: st.Name}
+			for _, w := range st.Wants {
+				delete(waiting, w.Name)
+				if len(w.AnyOf) == 0 {
+					waiting[w.Name] = true
+					continue
+				}
+				turn.Answers = append(turn.Answers, script.Answer{Name: w.Name, Outcome: w.AnyOf[0]})
 			}
-			turn.Answers = append(turn.Answers, script.Answer{Name: w.Name, Outcome: w.AnyOf[0]})
+			for name := range waiting {
+				turn.Waiting = append(turn.Waiting, name)
+			}
+			turns = append(turns, turn)
 		}
-		for name := range waiting {
-			turn.Waiting = append(turn.Waiting, name)
+		if d := m.Follow(group, turns); d != nil {
+			return d, at + d.At
 		}
-		if d := m.Follow(st, turn); d != nil {
-			return d, i
-		}
+		at += len(group)
 	}
 	return nil, 0
 }

@@ -24,7 +24,7 @@ func Shrink(s *script.Script, try func(*script.Script) (wrong *script.Script, go
 			x.attempt(c, x.now.Steps)
 		}
 	}
-	for _, simpler := range []func(*script.Step){unpinned, plain, rankless, alone} {
+	for _, simpler := range []func(*script.Step){single, unpinned, plain, rankless, alone} {
 		for i := 0; i < len(x.now.Steps); i++ {
 			st := *x.now.Steps[i]
 			if simpler(&st); st.String() != x.now.Steps[i].String() {
@@ -61,6 +61,8 @@ func (x *shrinker) fewer() {
 	shrink.Fewer(1, func() []*script.Step { return x.now.Steps },
 		func(steps []*script.Step) bool { return x.attempt(x.now.Config, steps) }, func() bool { return x.more })
 }
+
+func single(st *script.Step) { st.Batch = 0 }
 
 func unpinned(st *script.Step) {
 	if st.Ask != nil {

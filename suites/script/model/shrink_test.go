@@ -16,14 +16,15 @@ func generated(seed uint64, steps int, claims []string) *script.Script {
 	m := New(g.Config())
 	made := &script.Script{Config: g.Config()}
 	for range steps {
-		st := g.Next(m)
+		next := g.Next(m)
+		st := next[0]
 		made.Steps = append(made.Steps, st)
-		way := m.Ways(st)[0]
+		way := m.states[0].step(st)[0].named()
 		turn := script.Turn{Step: st.Name, Waiting: way.Waiting}
 		for _, w := range way.Wants {
 			turn.Answers = append(turn.Answers, script.Answer{Name: w.Name, Outcome: w.AnyOf[0]})
 		}
-		if d := m.Follow(st, turn); d != nil {
+		if d := m.Follow(next, []script.Turn{turn}); d != nil {
 			panic(d.Expected) // it was one of the ways
 		}
 	}

@@ -34,7 +34,13 @@ func (s state) step(st *script.Step) []Way {
 			return nil
 		}
 	case script.Commit, script.Release, script.Invalidate:
-		if s.lease(st.Ref) < 0 || st.Op == script.Commit && st.At == nil {
+		if st.Op == script.Commit && st.At == nil {
+			return nil
+		}
+		if s.lease(st.Ref) < 0 {
+			if st.Batch != 0 { // the operation that it names has given none
+				return []Way{says(st.Name, s, invalid)}
+			}
 			return nil
 		}
 	case script.Create:
@@ -47,7 +53,13 @@ func (s state) step(st *script.Step) []Way {
 		if malformed(st.Ask) {
 			return []Way{says(st.Name, s, invalid)}
 		}
-		return s.acquire(st.Name, keyOf(st.Ask), st.Ask.Pin)
+		ways := s.acquire(st.Name, keyOf(st.Ask), st.Ask.Pin)
+		for i, w := range ways {
+			if st.Batch != 0 && len(w.Wants) == 0 { // who would wait in a batch leaves at once
+				ways[i] = says(st.Name, s, script.Fails(script.Cancelled))
+			}
+		}
+		return ways
 	case script.Query:
 		if malformed(st.Ask) {
 			return []Way{says(st.Name, s, invalid)}

@@ -265,7 +265,10 @@ func TestAnAdapterThatIsAProcess(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			client.opt.Grace = 100 * time.Millisecond
+			client.opt.Grace = 20 * time.Second
+			if c.close == Stays || c.mode == "silent end" { // these use it up
+				client.opt.Grace = 100 * time.Millisecond
+			}
 			ctx := patient(t)
 			if c.call == NoAnswer {
 				ctx = limited(t)

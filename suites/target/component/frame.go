@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 // ID names an operation in a conversation: a string, or a whole number. The zero
@@ -26,7 +27,21 @@ func (id ID) String() string {
 	if id.number {
 		return id.text
 	}
-	return strconv.Quote(id.text)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(id.text) != nil {
+		return strconv.Quote(id.text)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// alike says whether two ids that differ are easily taken for each other: a number and
+// a string, or two spellings of a number.
+func (id ID) alike(other ID) bool {
+	a, errA := strconv.ParseFloat(id.text, 64)
+	b, errB := strconv.ParseFloat(other.text, 64)
+	return id != other && (id.text == other.text || errA == nil && errB == nil && a == b)
 }
 
 // MarshalJSON implements json.Marshaler.

@@ -194,7 +194,15 @@ func (c *Client) deliver(a frame, at int) *Fault {
 		}
 		return f
 	case k == nil:
-		return &Fault{Kind: UnknownID, Problem: fmt.Sprintf("no operation with id %s was sent", id)}
+		f := &Fault{Kind: UnknownID, Problem: fmt.Sprintf("no operation with id %s was sent", id)}
+		for _, sent := range c.open(at) {
+			if id.alike(sent) {
+				f.Problem += fmt.Sprintf(", but %s was: answer with the id exactly as it came, a number as a number and a string in quotes", sent)
+				f.Request = c.calls[sent].line
+				break
+			}
+		}
+		return f
 	case k.givenUp:
 		return &Fault{Kind: LateAnswer, Problem: fmt.Sprintf("the time for operation %s had passed", id), Request: k.line}
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -95,12 +96,19 @@ func lives(pid int) bool {
 	return len(f) == 0 || f[0] != "Z"
 }
 
+// start starts a target.
 func start(t *testing.T, role string) (*Guard, *buffer) {
+	t.Helper()
+	return started(t, Start, role)
+}
+
+// started starts a target in one of the ways there are.
+func started(t *testing.T, how func(context.Context, io.Writer) (*Guard, error), role string) (*Guard, *buffer) {
 	t.Helper()
 	log := &buffer{}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	g, err := Start(ctx, log)
+	g, err := how(ctx, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,18 +17,7 @@ import (
 // piped starts a target that is spoken to.
 func piped(t *testing.T, role string) (*Guard, *buffer) {
 	t.Helper()
-	log := &buffer{}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	g, err := StartPiped(ctx, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = g.Stop(ctx, syscall.SIGKILL, 0) })
-	if err := g.Launch(ctx, target(role)); err != nil {
-		t.Fatal(err)
-	}
-	return g, log
+	return started(t, StartPiped, role)
 }
 
 func TestAPipedTargetIsSpokenToAndItsLogIsStandardErrorAlone(t *testing.T) {

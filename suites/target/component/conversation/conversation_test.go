@@ -184,6 +184,37 @@ func TestEveryDifferenceIsSeen(t *testing.T) {
 	}
 }
 
+func TestADifferenceShowsNumbersAndStringsAsTheyCame(t *testing.T) {
+	query := `,"op":"query","args":{"instance":"i","model":"m","session":"s"}}` + "\n"
+	bound := `,"ok":{"bound":true,"target":{"worker":"w","rank":7}}}`
+	for name, c := range map[string]struct{ text, answer, want string }{
+		"an id that is a number": {`{"id":7` + query + `{"id":7` + bound, `{"id":7,"ok":{"bound":false}}`,
+			`x:2: /ok/bound is false, want true` + "\n" + `  want {"id":7` + bound + "\n" + `  got  {"id":7,"ok":{"bound":false}}`},
+		"an id that is a string": {`{"id":"7"` + query + `{"id":"7"` + bound, `{"id":"7","ok":{"bound":true,"target":{"worker":"7","rank":7}}}`,
+			`x:2: /ok/target/worker is "7", want "w"` + "\n" + `  want {"id":"7"` + bound + "\n" + `  got  {"id":"7","ok":{"bound":true,"target":{"worker":"7","rank":7}}}`},
+		"an id that is markup, and an error": {`{"id":"<7>"` + query + `{"id":"<7>"` + bound, `{"id":"<7>","error":{"kind":"internal","message":"a & b"}}`,
+			`x:2: /ok is missing` + "\n" + `  want {"id":"<7>"` + bound + "\n" + `  got  {"id":"<7>","error":{"kind":"internal","message":"a & b"}}`},
+		"an answer that should park": {`{"id":"7"` + query, `{"id":"7","ok":{"bound":false}}`,
+			`x:1: operation "7" was answered, and should be parked at the end` + "\n" + `  want no answer` + "\n" + `  got  {"id":"7","ok":{"bound":false}}`},
+		"an id that came back as a string": {`{"id":7` + query + `{"id":7` + bound, `{"id":"7","ok":{"bound":false}}`,
+			`no operation with id "7" was sent, but 7 was: answer with the id exactly as it came`},
+		"a worker that came as a number": {`{"id":7` + query + `{"id":7` + bound, `{"id":7,"ok":{"bound":true,"target":{"worker":7,"rank":7}}}`,
+			`at '/target/worker': got number, want string`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v, err := Parse("x", []byte(c.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = v.Play(t.Context(), scripted(t, "", c.answer+"\n", `{"id":ASKED,"ok":{"parked":[]}}`+"\n"))
+			var d *Difference
+			if err == nil || !strings.Contains(err.Error(), c.want) || errors.As(err, &d) && err.Error() != c.want {
+				t.Errorf("Play = %v\nwant   %s", err, c.want)
+			}
+		})
+	}
+}
+
 func TestSomeOperationsAnswerLast(t *testing.T) {
 	for _, late := range []bool{true, false} {
 		v, err := Parse("x", []byte(`{"id":1,"op":"acquire","args":{"instance":"i","model":"m","session":"s"}}

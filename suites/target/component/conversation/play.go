@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,11 +14,12 @@ import (
 	"github.com/routeproof/routeproof/suites/target/component"
 )
 
-// Difference is an answer that is not the one in the file.
+// Difference is an answer that is not the one in the file. Want and Got are JSON, ids
+// too: 7 and "7" are two ids.
 type Difference struct {
 	File    string
-	Line    int    // of the expected answer
-	Problem string // what is different
+	Line    int    // of the expected answer, or of the request that is to have none
+	Problem string // what is different, by the member's path
 	Want    string // the line in the file
 	Got     string // the answer
 }
@@ -156,11 +158,7 @@ func (p *player) enlist(ctx context.Context, op string, args any) error {
 }
 
 func (p *player) different(w want, a component.Answer, problem string) error {
-	got, err := json.Marshal(document(a))
-	if err != nil {
-		return err
-	}
-	return &Difference{File: p.v.file, Line: w.line, Problem: problem, Want: w.text, Got: string(got)}
+	return &Difference{File: p.v.file, Line: w.line, Problem: problem, Want: w.text, Got: answered(a)}
 }
 
 // order checks that answers come no earlier than what brings them and, where the
@@ -180,9 +178,9 @@ func order(op string, own component.Answer, others []component.Answer) string {
 // rest checks that what is unanswered at the end is parked: the client itself holds
 // the list against what it knows.
 func (p *player) rest(ctx context.Context) error {
-	asked := map[component.ID]bool{}
+	asked := map[component.ID]int{} // -> its line
 	for _, s := range p.v.steps {
-		asked[s.id] = true
+		asked[s.id] = s.line
 		for _, w := range s.wants {
 			delete(asked, w.id)
 		}
@@ -191,17 +189,32 @@ func (p *player) rest(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%s: at its end: %w", p.v.file, err)
 	}
-	for id := range asked {
-		if !slices.Contains(parked, id) {
-			return fmt.Errorf("%s: operation %s was answered, and should be parked at the end", p.v.file, id)
+	for _, id := range slices.SortedFunc(maps.Keys(asked), func(a, b component.ID) int { return cmp.Compare(asked[a], asked[b]) }) {
+		if slices.Contains(parked, id) {
+			continue
 		}
+		a, err := p.c.Await(ctx, id)
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", p.v.file, asked[id], err)
+		}
+		return &Difference{File: p.v.file, Line: asked[id], Problem: fmt.Sprintf("operation %s was answered, and should be parked at the end", id),
+			Want: "no answer", Got: answered(a)}
 	}
 	return nil
 }
 
+// answered is an answer's line as the file would have it.
+func answered(a component.Answer) string {
+	outcome := fmt.Sprintf(`"ok":%s`, a.OK)
+	if a.Err != nil {
+		outcome = `"error":` + text(document(a)["error"])
+	}
+	return fmt.Sprintf(`{"id":%s,%s}`, a.ID, outcome)
+}
+
 // document is the answer as the file would have it.
 func document(a component.Answer) map[string]any {
-	doc := map[string]any{"id": a.ID.String()}
+	doc := map[string]any{"id": a.ID}
 	if a.Err != nil {
 		e := map[string]any{"kind": string(a.Err.Kind), "message": a.Err.Message}
 		if a.Err.Block != "" {
@@ -285,14 +298,14 @@ func (p *player) bind(at, name string, got any) string {
 	}
 	if v, bound := p.vars[name]; bound {
 		if v.value != value {
-			return fmt.Sprintf("%s is %q, want %q as before (%s)", at, value, v.value, name)
+			return fmt.Sprintf("%s is %s, want %s as before (%s)", at, text(value), text(v.value), name)
 		}
 		return ""
 	}
 	member := path.Base(at)
 	for other, v := range p.vars {
 		if v.value == value && v.member == member {
-			return fmt.Sprintf("%s is %q, which is %s already; it must be new", at, value, other)
+			return fmt.Sprintf("%s is %s, which is %s already; it must be new", at, text(value), other)
 		}
 	}
 	p.vars[name] = variable{member, value}
