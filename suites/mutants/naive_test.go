@@ -57,7 +57,7 @@ func TestWhichCasesKillWhichIndex(t *testing.T) {
 		if m.Index == nil {
 			continue
 		}
-		pool := bench.NewPool(bench.Env{Manifest: target.Reference([]string{bench.SessionIndexClaim}), Index: m.Index})
+		pool := bench.NewPool(bench.Env{Manifest: target.Reference([]string{bench.SessionIndexClaim}), Component: target.ComponentOptions{Index: m.Index}})
 		var killed []string
 		for _, c := range cat.Cases {
 			if c.Library() != component.SessionIndexComponent {

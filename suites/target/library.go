@@ -32,7 +32,9 @@ type ComponentOptions struct {
 }
 
 // None says that nothing differs.
-func (o ComponentOptions) None() bool { return o.Coordinator == nil && o.Index == nil && o.Between == nil }
+func (o ComponentOptions) None() bool {
+	return o.Coordinator == nil && o.Index == nil && o.Between == nil
+}
 
 // StartComponent starts the adapter of m and returns the client's end of the
 // conversation, in which nothing was said yet. ctx limits the start alone. Errors:
