@@ -63,12 +63,19 @@ const (
 	Stale             Kind = "stale"
 	Unsupported       Kind = "unsupported"
 	Internal          Kind = "internal"
+
+	// Of the session index; these name a block.
+	CyclicParent      Kind = "cyclic_parent"
+	ConflictingParent Kind = "conflicting_parent"
+	UnknownParent     Kind = "unknown_parent"
+	UnknownAnchor     Kind = "unknown_anchor"
 )
 
 // Error is an operation that did not succeed, as the adapter reports it.
 type Error struct {
 	Kind    Kind   `json:"kind"`
 	Message string `json:"message"`
+	Block   string `json:"block,omitempty"` // the block at fault, of kinds that name one
 }
 
 func (e *Error) Error() string { return string(e.Kind) + ": " + e.Message }

@@ -33,6 +33,10 @@ const (
 	ClaimSteps       Claim = "steps"
 	ClaimConcurrency Claim = "concurrency"
 	ClaimDump        Claim = "dump"
+	ClaimLifecycle   Claim = "lifecycle"
+	ClaimAdmission   Claim = "admission"
+	ClaimPhysical    Claim = "physical"
+	ClaimBarrier     Claim = "barrier"
 )
 
 // Hello is what an adapter says of itself.

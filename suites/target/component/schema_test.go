@@ -23,21 +23,22 @@ func read(t *testing.T) (d document) {
 	return d
 }
 
-// column lists the code words at the beginning of a table's rows, below a heading of
-// the page.
-func column(t *testing.T, heading string) (words []string) {
+// column lists the code words in the first column of tables, below a heading of a page.
+func column(t *testing.T, page, heading string) (words []string) {
 	t.Helper()
-	page, err := os.ReadFile("../component.md")
+	text, err := os.ReadFile("../" + page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, found := strings.Cut(string(page), "\n"+heading+"\n")
+	_, section, found := strings.Cut(string(text), "\n"+heading+"\n")
 	if !found {
-		t.Fatalf("no %q in the page", heading)
+		t.Fatalf("no %q in %s", heading, page)
 	}
 	section, _, _ = strings.Cut(section, "\n#")
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-zA-Z_.]+)` \\|").FindAllStringSubmatch(section, -1) {
-		words = append(words, m[1])
+	for _, cell := range regexp.MustCompile("(?m)^\\| (`[^|]+`) \\|").FindAllStringSubmatch(section, -1) {
+		for _, word := range strings.Split(cell[1], ", ") {
+			words = append(words, strings.Trim(word, "`"))
+		}
 	}
 	slices.Sort(words)
 	return words
@@ -68,15 +69,23 @@ func TestPageSchemaAndCodeNameTheSame(t *testing.T) {
 		}
 	}
 	slices.Sort(ops)
-	claims := []Claim{ClaimClock, ClaimRanks, ClaimTenant, ClaimPhases, ClaimCount, ClaimBatch, ClaimSteps, ClaimConcurrency, ClaimDump}
-	kinds := []Kind{InvalidArgument, ResourceExhausted, Unavailable, Cancelled, Stale, Unsupported, Internal}
+	claims := []Claim{ClaimClock, ClaimRanks, ClaimTenant, ClaimPhases, ClaimCount, ClaimBatch, ClaimSteps, ClaimConcurrency, ClaimDump,
+		ClaimLifecycle, ClaimAdmission, ClaimPhysical, ClaimBarrier}
+	kinds := []Kind{InvalidArgument, ResourceExhausted, Unavailable, Cancelled, Stale, Unsupported, Internal, CyclicParent, ConflictingParent, UnknownParent, UnknownAnchor}
+	const page, index = "component.md", "sessionindex.md"
+	pages := sorted(append(column(t, page, "## Operations"), append(column(t, index, "## Operations"), column(t, index, "## Lifecycle")...)...)...)
+	own := slices.DeleteFunc(column(t, index, "## Operations"), func(w string) bool { return !strings.Contains(w, "_") })
+	pages = slices.DeleteFunc(pages, func(w string) bool { return strings.Contains(w, "_") })
 	states := []State{Initializer, Bound, Unpinned}
 	for name, c := range map[string]struct{ page, schema, code string }{
-		"operations": {fmt.Sprint(column(t, "## Operations")), fmt.Sprint(ops), fmt.Sprint(sorted(OpHello, OpNew, OpClose, OpSync, OpCancel, OpAdvance, OpSetWorkers,
-			OpBatch, OpAcquire, OpQuery, OpCommit, OpRelease, OpInvalidate, OpCount))},
-		"claims": {fmt.Sprint(column(t, "## Claims")), fmt.Sprint(enum(t, "claims", "items", "enum")), fmt.Sprint(sorted(claims...))},
-		"kinds":  {fmt.Sprint(column(t, "## Errors")), fmt.Sprint(enum(t, "error", "properties", "kind", "enum")), fmt.Sprint(sorted(kinds...))},
-		"states": {fmt.Sprint(column(t, "### Affinity")), fmt.Sprint(sorted(states...)), fmt.Sprint(sorted(states...))},
+		"operations": {fmt.Sprint(pages), fmt.Sprint(ops), fmt.Sprint(sorted(OpHello, OpNew, OpClose, OpSync, OpCancel, OpAdvance, OpSetWorkers,
+			OpBatch, OpAcquire, OpQuery, OpCommit, OpRelease, OpInvalidate, OpCount, OpStore, OpMatch, OpRemove, OpClear, OpFrontiers, OpLineages, OpSize, OpDump,
+			OpRegister, OpWorkerRemove, OpStoreAdmit, OpStoreApply, OpMatchAdmit, OpMatchApply, OpRemoveBegin, OpRemoveAwait, OpPhysicalSet, OpPhysicalFail, OpFlush))},
+		"claims": {fmt.Sprint(column(t, page, "## Claims")), fmt.Sprint(enum(t, "claims", "items", "enum")), fmt.Sprint(sorted(claims...))},
+		"kinds":  {fmt.Sprint(column(t, page, "## Errors")), fmt.Sprint(enum(t, "error", "properties", "kind", "enum")), fmt.Sprint(sorted(kinds...))},
+		"states": {fmt.Sprint(column(t, page, "### Affinity")), fmt.Sprint(sorted(states...)), fmt.Sprint(sorted(states...))},
+		"kinds that name a block": {fmt.Sprint(own), fmt.Sprint(enum(t, "error", "if", "properties", "kind", "enum")),
+			fmt.Sprint(sorted(CyclicParent, ConflictingParent, UnknownParent, UnknownAnchor))},
 	} {
 		if c.page != c.schema || c.schema != c.code {
 			t.Errorf("%s\n  page   %s\n  schema %s\n  code   %s", name, c.page, c.schema, c.code)
