@@ -29,11 +29,11 @@ func Median(values []float64) float64 {
 
 // GeometricMean returns the geometric mean of positive values, NaN of nothing.
 func GeometricMean(values []float64) float64 {
-	m, err := stats.GeometricMean(values)
-	if err != nil {
-		return math.NaN()
+	sum := 0.0 // of logarithms: a product would overflow
+	for _, v := range values {
+		sum += math.Log(v)
 	}
-	return m
+	return math.Exp(sum / float64(len(values)))
 }
 
 // Slope is Theil-Sen's slope of log2 Y over log2 N: the median of the slopes between all

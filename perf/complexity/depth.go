@@ -1,0 +1,145 @@
+package complexity
+
+import (
+	"context"
+	"slices"
+
+	"github.com/routeproof/routeproof/perf/record"
+	"github.com/routeproof/routeproof/suites/target/component"
+)
+
+// turns is how many operations a sample of a depth ladder has; one would be too short
+// for a clock.
+const turns = 16
+
+// trial is what is done at one depth, again and again.
+type trial struct {
+	ops     int
+	prepare []component.Part
+	measure []component.Part
+	undo    []component.Part
+}
+
+// depthLadders double d, the depth of the chain that an operation meets.
+func depthLadders() []*Ladder {
+	ladder := func(name, title string, plan func(*known) trial) *Ladder {
+		return &Ladder{
+			Name: "d/" + name, Symbol: "d", Title: title, Class: "O(1) in d",
+			Steps: 0, Slack: SlackFlat, From: 0, Short: 12, To: 18, Speed: []int{8, 12}, Needs: needs,
+			begin: func(b *bench) rounds { return depths(b, plan, false) },
+		}
+	}
+	subtree := &Ladder{
+		Name: "d/subtree", Symbol: "d", Title: "a root with a child gets its place at the end of a chain of d", Class: "O(d) time, O(1) memory",
+		Steps: 1, Memory: exponent(0), Slack: SlackCoarse, From: 0, Short: 12, To: 18, Speed: []int{8}, Needs: needs,
+		begin: func(b *bench) rounds { return depths(b, subtreeGraft, true) },
+	}
+	return []*Ladder{
+		ladder("append", "an append of one block to a chain of d", func(k *known) trial {
+			added := names(k.keysFor(turns))
+			t := trial{ops: turns, undo: []component.Part{k.remove(here, added[0])}}
+			parent := k.tail()
+			for _, a := range added {
+				t.measure = append(t.measure, k.store("s", here, parent, a))
+				parent = a
+			}
+			return t
+		}),
+		ladder("replay", "the last block of a chain of d is stored again", func(k *known) trial {
+			return trial{ops: turns, measure: slices.Repeat([]component.Part{k.store("s", here, k.above(), k.tail())}, turns)}
+		}),
+		ladder("match", "a match of the last block of a chain of d", func(k *known) trial {
+			return trial{ops: turns, measure: slices.Repeat([]component.Part{k.match("s", here, k.tail())}, turns)}
+		}),
+		ladder("leaf", "a lone root gets its place at the end of a chain of d", func(k *known) trial {
+			lone := names(k.keysFor(turns))
+			t := trial{ops: turns, undo: []component.Part{k.remove(here, lone...), k.clear(there)}}
+			for _, r := range lone {
+				t.prepare = append(t.prepare, k.match("u", there, r))
+				t.measure = append(t.measure, k.store("s", here, k.tail(), r))
+			}
+			return t
+		}),
+		subtree,
+		ladder("branch", "a new block branches off in the middle of a chain of d", func(k *known) trial {
+			side := names(k.keysFor(turns))
+			t := trial{ops: turns, undo: []component.Part{k.remove(here, side...)}}
+			for _, n := range side {
+				t.measure = append(t.measure, k.store("s", here, k.blocks[(len(k.blocks)-1)/2], n))
+			}
+			return t
+		}),
+		ladder("attach", "another session stores the last block of a chain of d", func(k *known) trial {
+			t := trial{ops: turns, undo: []component.Part{k.clear(there)}}
+			for i := range turns {
+				t.measure = append(t.measure, k.store(another(i), there, k.above(), k.tail()))
+			}
+			return t
+		}),
+		ladder("evict", "the last block of a chain of d is removed, and stored again", func(k *known) trial {
+			pair := []component.Part{k.remove(here, k.tail()), k.store("s", here, k.above(), k.tail())}
+			return trial{ops: turns, measure: slices.Repeat(pair, turns)}
+		}),
+	}
+}
+
+// subtreeGraft walks the chain for cycles once for each graft, so it does a few only.
+func subtreeGraft(k *known) trial {
+	const grafts = 2
+	t := trial{ops: grafts}
+	roots := names(k.keysFor(2 * grafts))
+	for i := range grafts {
+		t.prepare = append(t.prepare, k.store("u", there, "", roots[2*i:2*i+2]...))
+		t.measure = append(t.measure, k.store("s", here, k.tail(), roots[2*i]))
+	}
+	t.undo = []component.Part{k.remove(here, roots...), k.clear(there)}
+	return t
+}
+
+func (k *known) keysFor(n int) []uint64 { return k.bench.keys(n) }
+
+func (k *known) tail() string { return k.blocks[len(k.blocks)-1] }
+
+// above is the parent of the tail, none if that is a root.
+func (k *known) above() string {
+	if len(k.blocks) < 2 {
+		return ""
+	}
+	return k.blocks[len(k.blocks)-2]
+}
+
+// depths measures a trial at chains of several depths. The control is as much work at
+// each depth, but where the operation itself grows with it.
+func depths(b *bench, plan func(*known) trial, grows bool) rounds {
+	at := map[int]*known{}
+	same := newSteady(b)
+	return each(func(ctx context.Context, n int) (record.Sample, error) {
+		if at[n] == nil {
+			k, err := newKnown(ctx, b, n)
+			if err != nil {
+				return record.Sample{}, err
+			}
+			at[n] = k
+		}
+		k := at[n]
+		return best(3, func() (s record.Sample, err error) {
+			t := plan(k)
+			if err := k.do(ctx, t.prepare...); err != nil {
+				return s, err
+			}
+			c, err := k.measure(ctx, t.measure...)
+			if err != nil {
+				return s, err
+			}
+			if grows {
+				s = b.sample(n, t.ops, c, k.bare.look(k.keys))
+			} else {
+				s = b.sample(n, t.ops, c, same.work())
+			}
+			if err := k.do(ctx, t.undo...); err != nil {
+				return s, err
+			}
+			return s, k.retire(ctx)
+		})
+	})
+}
