@@ -12,6 +12,7 @@ import (
 	"io"
 
 	"github.com/routeproof/routeproof/impl/affinity"
+	"github.com/routeproof/routeproof/impl/sessionindex"
 )
 
 // maxLine is the most bytes of a request, its line feed not counted.
@@ -23,20 +24,23 @@ const maxLine = 16 << 20
 // the other end of out. Errors of reading and writing are returned; so is a request
 // that is longer than 16 MiB, for what follows it cannot be told from it.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	return ServeWith(ctx, in, out, nil)
+	return ServeWith(ctx, in, out, nil, nil)
 }
 
 // Make makes the table of sessions that an instance speaks for. The one that it makes
 // must call the configuration's Waiting as affinity.Table does.
 type Make func(affinity.Config, affinity.Clock) (affinity.Coordinator, error)
 
-// ServeWith is Serve with another table of sessions than the reference's; nil is the
-// reference's.
-func ServeWith(ctx context.Context, in io.Reader, out io.Writer, table Make) error {
+// MakeIndex makes the session index that an instance speaks for.
+type MakeIndex func(sessionindex.Config, sessionindex.Clock, sessionindex.Physical) (sessionindex.Indexer, error)
+
+// ServeWith is Serve with another table of sessions, or another session index, than the
+// reference's; nil is the reference's.
+func ServeWith(ctx context.Context, in io.Reader, out io.Writer, table Make, index MakeIndex) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := newServer(ctx, cancel, out)
-	s.table = table
+	s.table, s.index = table, index
 	defer s.shut()
 	from := bufio.NewReaderSize(in, 64<<10)
 	for {

@@ -3,6 +3,8 @@ package adapter
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -15,7 +17,8 @@ type part struct {
 // batched is the answer to a batch.
 type batched struct {
 	Answers []outcome `json:"answers"`
-	NS      int64     `json:"ns"` // spent on the operations
+	NS      int64     `json:"ns"`    // spent on the operations
+	Steps   uint64    `json:"steps"` // what the libraries have visited meanwhile
 }
 
 // batch runs operations of libraries one after another and measures them alone: their
@@ -31,8 +34,9 @@ func (s *server) batch(args json.RawMessage) (action, error) {
 		return nil, failf(invalidArgument, "ops is empty")
 	}
 	actions := make([]action, len(a.Ops))
+	known := calls()
 	for n, p := range a.Ops {
-		actions[n] = s.prepare(p)
+		actions[n] = s.prepare(known, p)
 	}
 	return func(c caller) (any, error) {
 		answers := make([]outcome, len(actions))
@@ -44,6 +48,7 @@ func (s *server) batch(args json.RawMessage) (action, error) {
 			}
 			return "", failf(invalidArgument, "operation %d of the batch has given no lease", index)
 		}
+		steps := s.steps()
 		began := time.Now()
 		hasty, leave := impatient(c.ctx)
 		for n, do := range actions {
@@ -52,14 +57,15 @@ func (s *server) batch(args json.RawMessage) (action, error) {
 				hasty, leave = impatient(c.ctx)
 			}
 		}
+		spent := time.Since(began)
 		leave()
-		return batched{answers, time.Since(began).Nanoseconds()}, nil
+		return batched{answers, spent.Nanoseconds(), steps()}, nil
 	}, nil
 }
 
 // prepare reads the args of one operation. What is wrong with them is its answer.
-func (s *server) prepare(p part) action {
-	call, ok := calls()[p.Op]
+func (s *server) prepare(known map[string]call, p part) action {
+	call, ok := known[p.Op]
 	err := unknown(p.Op)
 	if ok && p.Op != "batch" {
 		var do action
@@ -78,4 +84,19 @@ func impatient(ctx context.Context) (context.Context, context.CancelFunc) {
 			leave()
 		}
 	}), leave
+}
+
+// steps begins to count what all open instances visit.
+func (s *server) steps() (since func() uint64) {
+	s.mu.Lock()
+	open := slices.Collect(maps.Values(s.instances))
+	s.mu.Unlock()
+	sum := func() (sum uint64) {
+		for _, i := range open {
+			sum += i.steps()
+		}
+		return sum
+	}
+	before := sum()
+	return func() uint64 { return sum() - before }
 }

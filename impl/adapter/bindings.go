@@ -12,6 +12,8 @@ type coordinator interface {
 	query(ask) (t target, bound bool, err error)
 	// count says how many sessions are held and how many leases are not over.
 	count() (sessions, leases int)
+	// steps counts the bindings and entries visited so far.
+	steps() uint64
 }
 
 // lease is one turn's hold on a session. All but its first end do nothing.

@@ -17,12 +17,25 @@ type caller struct {
 // action is an operation whose args have been read.
 type action func(caller) (any, error)
 
+// call reads the args of an operation.
+type call = func(*server, json.RawMessage) (action, error)
+
 // calls read the args of the libraries' operations. The actions may run beside each
 // other.
-func calls() map[string]func(*server, json.RawMessage) (action, error) {
-	return map[string]func(*server, json.RawMessage) (action, error){
+func calls() map[string]call {
+	return map[string]call{
+		"batch": (*server).batch,
+
 		"acquire": (*server).acquire, "query": (*server).query, "commit": (*server).commit, "release": (*server).release,
-		"invalidate": (*server).invalidate, "count": (*server).count, "batch": (*server).batch,
+		"invalidate": (*server).invalidate, "count": (*server).count,
+
+		"store": (*server).storeNow, "match": (*server).matchNow, "remove": (*server).evict, "clear": (*server).clear,
+		"frontiers": (*server).frontiers, "lineages": (*server).lineages, "size": (*server).size, "dump": (*server).dump,
+		"register": (*server).register, "worker.remove": (*server).removeNow,
+		"store.admit": (*server).admitStore, "match.admit": (*server).admitMatch,
+		"store.apply": (*server).applyStore, "match.apply": (*server).applyMatch,
+		"remove.begin": (*server).beginRemoval, "remove.await": (*server).awaitRemoval,
+		"flush": (*server).flush, "physical.set": (*server).setPhysical, "physical.fail": (*server).failPhysical,
 	}
 }
 
@@ -32,6 +45,7 @@ func (s *server) subject(r request) *instance {
 	var a struct {
 		Instance string `json:"instance"`
 		Lease    any    `json:"lease"`
+		Token    string `json:"token"`
 		Ops      []struct {
 			Args struct {
 				Instance string `json:"instance"`
@@ -43,6 +57,9 @@ func (s *server) subject(r request) *instance {
 	}
 	if id, ok := a.Lease.(string); ok && s.leases.held[id] != nil {
 		return s.leases.held[id].on
+	}
+	if t, ok := s.tokens.held[a.Token]; ok {
+		return t.on
 	}
 	if len(a.Ops) > 0 {
 		return s.instances[a.Ops[0].Args.Instance]
@@ -72,13 +89,14 @@ func (s *server) place(args json.RawMessage) (i *instance, c coordinator, a ask,
 	if err != nil {
 		return nil, nil, a, err
 	}
-	if i, err = s.instance(t.Instance); err != nil {
+	i, p, err := of[*phases](s, t.Instance)
+	if err != nil {
 		return nil, nil, a, err
 	}
 	if t.Phase == "" {
 		t.Phase = decoded
 	}
-	if c = i.phases[t.Phase]; c == nil {
+	if c = p.bindings[t.Phase]; c == nil {
 		return nil, nil, a, failf(invalidArgument, "phase is %q; want prefill or decode", t.Phase)
 	}
 	a = ask{model: t.Model, session: t.Session}
@@ -106,7 +124,7 @@ func (s *server) acquire(args json.RawMessage) (action, error) {
 	return func(c caller) (any, error) {
 		l, err := bindings.acquire(c.ctx, a)
 		if err != nil {
-			if i.unpinned && asFailure(err).Kind == resourceExhausted {
+			if i.component.(*phases).unpinned && asFailure(err).Kind == resourceExhausted {
 				return acquired{State: "unpinned"}, nil
 			}
 			return nil, err
@@ -201,13 +219,13 @@ func (s *server) count(args json.RawMessage) (action, error) {
 	if err != nil {
 		return nil, err
 	}
-	i, err := s.instance(a.Instance)
+	_, p, err := of[*phases](s, a.Instance)
 	if err != nil {
 		return nil, err
 	}
 	return func(caller) (any, error) {
 		var sum counted
-		for _, bindings := range i.phases {
+		for _, bindings := range p.bindings {
 			sessions, leases := bindings.count()
 			sum.Sessions += sessions
 			sum.Leases += leases
@@ -226,6 +244,9 @@ func asFailure(err error) *failure {
 		return f
 	case errors.Is(err, context.Canceled):
 		return failf(cancelled, "its client has left")
+	}
+	if f, ok := refusedBlock(err); ok {
+		return f
 	}
 	return failf(kindOf(err), "%v", err)
 }

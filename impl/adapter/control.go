@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 )
@@ -26,8 +27,11 @@ func hello(_ *server, args json.RawMessage) (any, error) {
 		return nil, failf(unsupported, "protocol %d is not spoken here; ask for 1", a.Protocol)
 	}
 	return introduction{
-		Name: "routeproof reference", Version: "built-in", Protocol: 1, Components: []string{"affinity"},
-		Claims: []string{"clock", "ranks", "tenant", "phases", "count", "batch", "concurrency"},
+		Name: "routeproof reference", Version: "built-in", Protocol: 1, Components: slices.Sorted(maps.Keys(components())),
+		Claims: []string{
+			"clock", "ranks", "tenant", "phases", "count", "batch", "steps", "concurrency",
+			"dump", "lifecycle", "admission", "physical", "barrier",
+		},
 	}, nil
 }
 
@@ -49,14 +53,14 @@ func (s *server) make(args json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.Component != "affinity" {
-		return nil, failf(unsupported, "there is no component %q here; there is affinity", a.Component)
+	create, ok := components()[a.Component]
+	if !ok {
+		return nil, failf(unsupported, "there is no component %q here; there are affinity and sessionindex", a.Component)
 	}
-	i, err := newInstance(a.Config, s.table)
-	if err != nil {
+	i := &instance{clock: newClock(), concurrent: a.Concurrent}
+	if i.component, err = create(s, a.Config, i.clock); err != nil {
 		return nil, err
 	}
-	i.concurrent = a.Concurrent
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.made++
@@ -96,6 +100,7 @@ func (s *server) close(args json.RawMessage) (any, error) {
 	defer s.mu.Unlock()
 	delete(s.instances, i.name)
 	s.leases.drop(i)
+	s.tokens.drop(i)
 	return nothing{}, nil
 }
 
@@ -143,6 +148,7 @@ func (s *server) advance(args json.RawMessage) (any, error) {
 		return nil, err
 	}
 	i.clock.advance(time.Duration(a.By) * time.Millisecond)
+	i.moved()
 	s.settle() // what came due is answered first
 	return nothing{}, nil
 }
@@ -158,10 +164,10 @@ func (s *server) setWorkers(args json.RawMessage) (any, error) {
 	if bad := slices.IndexFunc(a.Workers, func(w worker) bool { return w.ID == "" || w.Ranks < 1 }); bad >= 0 {
 		return nil, failf(invalidArgument, "workers[%d] is %+v; want a name and at least one rank", bad, a.Workers[bad])
 	}
-	i, err := s.instance(a.Instance)
+	_, p, err := of[*phases](s, a.Instance)
 	if err != nil {
 		return nil, err
 	}
-	i.setWorkers(a.Workers)
+	p.setWorkers(a.Workers)
 	return nothing{}, nil
 }

@@ -18,18 +18,24 @@ const (
 	stale             kind = "stale"
 	unsupported       kind = "unsupported"
 	internal          kind = "internal"
+
+	cyclicParent      kind = "cyclic_parent"
+	conflictingParent kind = "conflicting_parent"
+	unknownParent     kind = "unknown_parent"
+	unknownAnchor     kind = "unknown_anchor"
 )
 
 // failure is an operation that did not succeed.
 type failure struct {
 	Kind    kind   `json:"kind"`
 	Message string `json:"message"`
+	Block   string `json:"block,omitempty"` // at fault, in a chain of blocks
 }
 
 func (f *failure) Error() string { return string(f.Kind) + ": " + f.Message }
 
 func failf(k kind, format string, args ...any) *failure {
-	return &failure{k, fmt.Sprintf(format, args...)}
+	return &failure{Kind: k, Message: fmt.Sprintf(format, args...)}
 }
 
 // outcome is how an operation ended: exactly one of the two is set.

@@ -3,81 +3,47 @@ package adapter
 import (
 	"encoding/json"
 	"math"
-	"sync"
 	"time"
 )
 
-// instance is one library under test: bindings of sessions, for each phase its own,
-// as a router has them.
+// instance is one library under test, with its time.
 type instance struct {
 	name       string
 	concurrent bool
-	unpinned   bool // what a new session gets in a full table, instead of an error
 	clock      *clock
-	phases     map[string]coordinator
-
-	mu    sync.RWMutex
-	ranks map[string]uint32 // of the live workers
+	component
 }
 
-// worker is a live one.
-type worker struct {
-	ID    string `json:"id"`
-	Ranks uint32 `json:"ranks"`
+// component is a library as every operation that is not its own sees it.
+type component interface {
+	// moved is called when the clock has moved.
+	moved()
+	// steps counts what the library has visited so far.
+	steps() uint64
 }
 
-// The phases of requests. The latter also stands for serving that is not split.
-const (
-	prefill = "prefill"
-	decoded = "decode"
-)
-
-// settings are what an instance is made with; absent ones are nil. Times are in
-// milliseconds.
-type settings struct {
-	IdleTTL    *int64 `json:"idleTTL"`
-	Capacity   *int   `json:"capacity"`
-	AtCapacity string `json:"atCapacity"`
-	InitWait   *int64 `json:"initWait"`
+// components make the libraries, by the protocol's name.
+func components() map[string]func(*server, json.RawMessage, *clock) (component, error) {
+	return map[string]func(*server, json.RawMessage, *clock) (component, error){
+		"affinity": func(s *server, config json.RawMessage, c *clock) (component, error) {
+			return newPhases(config, c, s.table)
+		},
+		"sessionindex": func(s *server, config json.RawMessage, c *clock) (component, error) {
+			return newPrefixes(config, c, s.index)
+		},
+	}
 }
 
-func newInstance(config json.RawMessage, table Make) (*instance, error) {
-	c, err := decode[settings](config)
-	if err != nil {
-		return nil, err
+// of finds an instance by name, which must be of the operation's component.
+func of[T component](s *server, name string) (i *instance, c T, err error) {
+	if i, err = s.instance(name); err != nil {
+		return nil, c, err
 	}
-	i := &instance{clock: newClock(), phases: map[string]coordinator{}}
-	l := limits{live: i.live, waiting: waiting}
-	switch c.AtCapacity {
-	case "", "refuse":
-	case "unpinned":
-		i.unpinned = true
-	case "evict":
-		l.evict = true
-	default:
-		return nil, failf(unsupported, "atCapacity %q is not known here; write refuse, unpinned or evict", c.AtCapacity)
+	c, ok := i.component.(T)
+	if !ok {
+		return nil, c, failf(invalidArgument, "instance %q is of another component, which has no such operation", name)
 	}
-	if c.IdleTTL == nil {
-		return nil, failf(invalidArgument, "idleTTL is missing")
-	}
-	l.idleTTL = milliseconds(*c.IdleTTL)
-	// The library takes 0 for its default; a 0 that is written down is a mistake.
-	if c.Capacity != nil {
-		if l.capacity = *c.Capacity; l.capacity < 1 {
-			return nil, failf(invalidArgument, "capacity is %d; want 1 or more", l.capacity)
-		}
-	}
-	if c.InitWait != nil {
-		if l.initWait = milliseconds(*c.InitWait); l.initWait <= 0 {
-			return nil, failf(invalidArgument, "initWait is %d; want 1 or more", *c.InitWait)
-		}
-	}
-	for _, phase := range []string{prefill, decoded} {
-		if i.phases[phase], err = newCoordinator(l, i.clock, table); err != nil {
-			return nil, failf(invalidArgument, "%v", err)
-		}
-	}
-	return i, nil
+	return i, c, nil
 }
 
 // milliseconds makes a duration; one that is too long for that becomes the longest.
@@ -86,22 +52,4 @@ func milliseconds(n int64) time.Duration {
 		return math.MaxInt64
 	}
 	return time.Duration(max(n, -1)) * time.Millisecond
-}
-
-func (i *instance) setWorkers(live []worker) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.ranks = map[string]uint32{}
-	for _, w := range live {
-		i.ranks[w.ID] = w.Ranks
-	}
-}
-
-// live says whether a binding to the target holds: its worker is there, and so is the
-// rank if it has one.
-func (i *instance) live(t target) bool {
-	i.mu.RLock()
-	defer i.mu.RUnlock()
-	ranks, ok := i.ranks[t.Worker]
-	return ok && (t.Rank == nil || *t.Rank < ranks)
 }

@@ -16,6 +16,7 @@ type server struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	table  Make
+	index  MakeIndex
 
 	writing sync.Mutex // held for a line
 	out     io.Writer
@@ -29,6 +30,7 @@ type server struct {
 	instances map[string]*instance
 	made      int // instances so far
 	leases    leases
+	tokens    tokens
 	work      sync.WaitGroup
 }
 
@@ -47,6 +49,7 @@ func newServer(ctx context.Context, cancel context.CancelFunc, out io.Writer) *s
 	s := &server{ctx: ctx, cancel: cancel, out: out, ops: map[string]*operation{}, instances: map[string]*instance{}}
 	s.changed.L = &s.mu
 	s.leases.held = map[string]*held{}
+	s.tokens.held = map[string]token{}
 	return s
 }
 

@@ -76,6 +76,13 @@ func (t table) count() (sessions, leases int) {
 	return 0, 0
 }
 
+func (t table) steps() uint64 {
+	if c, ok := t.Coordinator.(interface{ Steps() uint64 }); ok {
+		return c.Steps()
+	}
+	return 0
+}
+
 // grip is a lease in the protocol's terms.
 type grip struct{ affinity.Lease }
 

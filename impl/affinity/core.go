@@ -62,6 +62,7 @@ type core struct {
 	idle     idleQueue
 	revision uint64 // the latest handed out
 	latest   int64  // time seen
+	steps    uint64 // entries visited, and places in the idle queue
 
 	sessions, initializing, waiting int
 }
@@ -83,9 +84,11 @@ func (c *core) nextRevision() uint64 {
 
 // find returns the entry of the key, or nil.
 func (c *core) find(hash uint64, k *Key) *entry {
+	c.steps++ // one that is absent is looked for, too
 	e := c.entries[hash]
 	for e != nil && (e.session != k.Session || e.scope.value.model != k.Model || e.scope.value.tenant != k.Tenant) {
 		e = e.chained
+		c.steps++
 	}
 	return e
 }
@@ -152,6 +155,7 @@ func (c *core) restart(e *entry) {
 // his answer. If the worker has died meanwhile, the first who waits finds a
 // dead binding, as acquire would, and initializes; the others wait on.
 func (c *core) commit(e *entry, revision uint64, t Target) (wake *waiter, ok bool) {
+	c.steps++
 	if e.revision != revision || e.phase != initializing {
 		return nil, false
 	}
@@ -179,6 +183,7 @@ func (c *core) commit(e *entry, revision uint64, t Target) (wake *waiter, ok boo
 // abandon gives up initializing. The longest waiter, if any, becomes the
 // initializer under a new revision and is returned; else the entry goes.
 func (c *core) abandon(e *entry, revision uint64) (heir *waiter, removed bool) {
+	c.steps++
 	if e.revision != revision || e.phase != initializing {
 		return nil, false
 	}
@@ -212,6 +217,7 @@ func (c *core) leave(e *entry, w *waiter) {
 
 // release ends one lease on a binding; its idle time starts again.
 func (c *core) release(e *entry, revision uint64, now int64) {
+	c.steps++
 	c.latest = max(c.latest, now)
 	if e.revision != revision || e.phase != bound || e.leases == 0 {
 		return
@@ -231,6 +237,7 @@ func (c *core) release(e *entry, revision uint64, now int64) {
 
 // invalidate removes the binding, whoever else holds leases on it.
 func (c *core) invalidate(e *entry, revision uint64) (removed bool) {
+	c.steps++
 	if e.revision != revision || e.phase != bound {
 		return false
 	}
@@ -253,6 +260,7 @@ func (c *core) reclaim(by int64) (removed bool) {
 func (c *core) bury(dead map[*shared[seat]]bool) (removed int) {
 	for _, e := range c.entries {
 		for ; e != nil; e = e.chained {
+			c.steps++
 			if e.seat != nil && dead[e.seat] {
 				c.remove(e)
 				removed++
@@ -268,6 +276,7 @@ func (c *core) remove(e *entry) {
 	case first != e:
 		for first.chained != e {
 			first = first.chained
+			c.steps++
 		}
 		first.chained = e.chained
 	case e.chained != nil:

@@ -3,6 +3,7 @@ package affinity
 import (
 	"container/heap"
 	"math"
+	"math/bits"
 	"slices"
 	"sync/atomic"
 )
@@ -16,7 +17,8 @@ import (
 // only grow, so nothing can be overlooked.
 type idleQueue struct {
 	items idleHeap
-	gone  int // items whose entries have left the table
+	gone  int    // items whose entries have left the table
+	steps uint64 // items visited; those on the way up or down, when one gets its place, are at most these
 	// earliest is the deadline in front, or the far future. No deadline of an idle
 	// entry is earlier. It can be read without the shard's lock.
 	earliest atomic.Int64
@@ -31,7 +33,7 @@ type idleItem struct {
 func (q *idleQueue) add(e *entry) {
 	e.queued = true
 	q.items = append(q.items, idleItem{e.deadline, e})
-	heap.Fix(&q.items, len(q.items)-1)
+	q.fix(len(q.items) - 1)
 	q.publish()
 }
 
@@ -40,6 +42,7 @@ func (q *idleQueue) add(e *entry) {
 func (q *idleQueue) take(by int64) *entry {
 	defer q.publish()
 	for len(q.items) > 0 {
+		q.steps++
 		first := &q.items[0]
 		e := first.entry
 		switch {
@@ -51,7 +54,7 @@ func (q *idleQueue) take(by int64) *entry {
 			q.drop()
 		case first.deadline != e.deadline:
 			first.deadline = e.deadline
-			heap.Fix(&q.items, 0)
+			q.fix(0)
 		case e.deadline > by:
 			return nil
 		default:
@@ -71,8 +74,14 @@ func (q *idleQueue) drop() {
 	q.items[last] = idleItem{} // or the array would keep the entry alive
 	q.items = q.items[:last]
 	if last > 0 {
-		heap.Fix(&q.items, 0)
+		q.fix(0)
 	}
+}
+
+// fix puts an item where it belongs.
+func (q *idleQueue) fix(at int) {
+	q.steps += uint64(bits.Len(uint(len(q.items))))
+	heap.Fix(&q.items, at)
 }
 
 // forget notes that a queued entry has left the table.
@@ -87,6 +96,7 @@ func (q *idleQueue) tidy() {
 	if q.gone <= len(q.items)/2 {
 		return
 	}
+	q.steps += uint64(len(q.items))
 	q.items = slices.DeleteFunc(q.items, func(i idleItem) bool { return i.entry.revision == 0 })
 	q.gone = 0
 	heap.Init(&q.items)

@@ -28,3 +28,15 @@ func (t *Table) Stats() Stats {
 // Len returns the number of slots taken: sessions bound, being initialized, and
 // ended but not yet reclaimed. It never exceeds the capacity.
 func (t *Table) Len() int { return int(t.used.Load()) }
+
+// Steps returns how many entries, and places in the queues of the idle ones, all calls so
+// far have visited; an entry that is looked for and absent counts.
+func (t *Table) Steps() (sum uint64) {
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.mu.Lock()
+		sum += s.core.steps + s.core.idle.steps
+		s.mu.Unlock()
+	}
+	return sum
+}

@@ -98,7 +98,7 @@ func BenchmarkOneBlockAppends(b *testing.B) {
 		begin := time.Now()
 		var parent Parent
 		for i := range keys {
-			if _, err := c.Store(0, Store{"s", w0, parent, keys[i : i+1]}); err != nil {
+			if _, err := c.Store(0, Store{Session: "s", At: w0, Parent: parent, Blocks: keys[i : i+1]}); err != nil {
 				b.Fatal(err)
 			}
 			parent = Under(keys[i])

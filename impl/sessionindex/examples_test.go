@@ -75,7 +75,7 @@ func (f *exampleFile) apply(t *testing.T, c *Core, e exampleEvent) (changed bool
 	}
 	switch {
 	case e.Op == "match" && e.Parent == "" && len(blocks) == 1:
-		return c.Match(0, Match{e.Session, at, blocks[0]}), nil
+		return c.Match(0, Match{Session: e.Session, At: at, Block: blocks[0]}), nil
 	case e.Op == "store":
 		s := Store{Session: e.Session, At: at, Blocks: blocks}
 		if e.Parent != "" {

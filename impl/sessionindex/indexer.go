@@ -3,26 +3,28 @@ package sessionindex
 import "context"
 
 // Indexer is a session index as its callers see it: the core behind admission,
-// lifecycle and lanes. Index is the reference's. Its methods may be called by many
+// lifecycle and removal. Index is the reference's. Its methods may be called by many
 // goroutines at once.
 type Indexer interface {
-	// Register opens an incarnation of a worker, or of one of its ranks; a former one
-	// that is open is removed first.
+	// Register opens an incarnation of a worker, or of one of its ranks, whose name was
+	// never used for that worker before. A former one that is open is removed first; an
+	// error of that removal leaves nothing open, and Register may be called again.
 	Register(ctx context.Context, m Member, incarnation string) error
 	// AdmitStore and AdmitMatch take an event in. It is as new as this moment,
-	// whenever it is applied.
+	// whenever it is applied. A store's blocks must stay as they are until then.
 	AdmitStore(s Store) Ticket
 	AdmitMatch(m Match) Ticket
-	// Remove says that the rank has evicted blocks; see Core.Remove.
+	// Remove says that the rank has evicted blocks; see Core.Remove. Only a context that
+	// has ended before is an error.
 	Remove(ctx context.Context, at WorkerRank, blocks []Hash) (hit int, err error)
-	// Clear says that the rank has cleared its cache: all claims on it end, and what was
-	// admitted before is discarded. Its incarnation stays open. An error of the lower
-	// tiers does not keep the claims.
+	// Clear says that the rank has cleared its cache: all claims on it end, and stores
+	// that were admitted before are discarded. Its incarnation stays open. The claims
+	// have ended even where an error of the lower tiers, or of the context, is returned.
 	Clear(ctx context.Context, at WorkerRank) (dropped int, err error)
 	// BeginRemoval retires the incarnation of a worker, or of one of its ranks, at once.
 	BeginRemoval(m Member) Removal
 	// Flush returns when all that was taken in before has taken effect; an error says
-	// that this is not known.
+	// that this is not known. What a ticket holds takes effect with the ticket.
 	Flush(ctx context.Context) error
 	// Tick reclaims what is due.
 	Tick()
@@ -31,6 +33,8 @@ type Indexer interface {
 	Lineages(session string, at WorkerRank) [][]Hash
 	LineagesFrom(session string, at WorkerRank, anchor Hash) ([][]Hash, error)
 	Counts() Counts
+	// Discarded is how many stores and matches were discarded so far.
+	Discarded() uint64
 	Dump() State
 	Steps() uint64
 }
@@ -47,23 +51,29 @@ type Result struct {
 	Discarded bool // it came too late, or from nobody who is registered, and did nothing
 }
 
-// Ticket is an admitted store or match. Apply lets it take effect, once; it is discarded
-// if its incarnation is not, or no longer, the rank's open one, if the rank was cleared
-// since, or, for a match, if the block may have gone since and the physical index does
-// not say that it is there. Errors are *BlockError, or the context's.
-type Ticket struct{ Grip TicketGrip }
+// Ticket is an admitted store or match. Apply lets it take effect, once. A ticket that is
+// never applied costs nothing once it is forgotten.
+type Ticket struct {
+	Grip TicketGrip
+	Gen  uint64 // for the grip, which may serve one ticket after another
+}
 
 // TicketGrip is how a ticket is made.
 type TicketGrip interface {
-	Apply(context.Context) (Result, error)
+	Apply(ctx context.Context, gen uint64) (Result, error)
 }
 
-// Apply lets the event take effect.
-func (t Ticket) Apply(ctx context.Context) (Result, error) { return t.Grip.Apply(ctx) }
+// Apply lets the event take effect. It is discarded if its incarnation was not, or is no
+// longer, the rank's open one; a store also if the rank was cleared since, and a match
+// if blocks have gone from the rank since and the physical index does not say that the
+// rank holds this one now.
+//
+// Errors: *BlockError; ErrApplied if Apply was called before; or the context's, if that
+// has ended before, and then the ticket may be applied again.
+func (t Ticket) Apply(ctx context.Context) (Result, error) { return t.Grip.Apply(ctx, t.Gen) }
 
-// Removal is one that has begun. Await returns once all claims are gone, and how many
-// frontiers that were; an error says that this is not known, and Await may be called
-// again.
+// Removal is one that has begun: nothing that was admitted before can come back, and
+// what the next incarnation stores stays.
 type Removal struct{ Grip RemovalGrip }
 
 // RemovalGrip is how a removal is made.
@@ -71,18 +81,20 @@ type RemovalGrip interface {
 	Await(context.Context) (dropped int, err error)
 }
 
-// Await returns once all claims are gone.
+// Await returns once all claims are gone and the physical index has caught up, and how
+// many frontiers that were. An error says that this is not known: Await may be called
+// again, or the member removed again.
 func (r Removal) Await(ctx context.Context) (dropped int, err error) { return r.Grip.Await(ctx) }
 
 // Physical is what the index needs of the physical index: which worker rank holds which
 // block. Its methods may be called by many goroutines at once.
 type Physical interface {
-	// Holds says whether the rank holds the block now.
+	// Holds says whether the rank holds the block now: when all has run that was taken in
+	// for the rank before this call. An error is no yes.
 	Holds(ctx context.Context, at WorkerRank, block Hash) (bool, error)
-	// Barrier returns when everything that the physical index had taken in for these
-	// ranks has run.
-	Barrier(ctx context.Context, at ...WorkerRank) error
-	// ClearLowerTiers drops what the rank holds below the device. A failure does not
-	// keep the sessions' claims.
-	ClearLowerTiers(ctx context.Context, at WorkerRank) error
+	// Barrier returns when everything has run that the physical index had taken in for
+	// these members, or for everybody if none is named.
+	Barrier(ctx context.Context, members ...Member) error
+	// ClearLowerTiers drops what the member holds below the device.
+	ClearLowerTiers(ctx context.Context, m Member) error
 }

@@ -30,7 +30,7 @@ func equal[T comparable](t *testing.T, what string, got, want T) {
 }
 
 func match(c *Core, session string, at WorkerRank, h Hash) bool {
-	return c.Match(0, Match{session, at, h})
+	return c.Match(0, Match{Session: session, At: at, Block: h})
 }
 
 func TestLife(t *testing.T) {
@@ -167,7 +167,7 @@ func TestLife(t *testing.T) {
 			equal(t, "no bytes", match(c, "", w0, 1), true)
 			equal(t, "257 bytes", match(c, long+"x", w0, 2), false)
 			equal(t, "258 bytes in 129 characters", match(c, long+"é", w0, 2), false)
-			if changed, err := c.Store(0, Store{long + "x", w0, Under(1), []Hash{2, 2}}); changed || err != nil {
+			if changed, err := c.Store(0, Store{Session: long + "x", At: w0, Parent: Under(1), Blocks: []Hash{2, 2}}); changed || err != nil {
 				t.Errorf("a cyclic store under 257 bytes: %v, %v, want it ignored", changed, err)
 			}
 			equal(t, "counts", c.Counts(), Counts{1, 2})
@@ -206,11 +206,11 @@ func TestTheSessionThatWasUsedLongestAgoGoesFirst(t *testing.T) {
 func TestBlocksWithoutReferencesGoAfterTheRetentionTime(t *testing.T) {
 	c := newCore(t, Config{Retention: time.Minute})
 	store(t, c, "s", w0, Parent{}, 1, 2, 3)
-	c.Match(0, Match{"t", w1, 1})
+	c.Match(0, Match{Session: "t", At: w1, Block: 1})
 	c.Remove(time.Second, w0, []Hash{3, 2})
 	c.Advance(time.Minute + time.Second - 1)
 	equal(t, "a moment before", c.Counts().Blocks, 3)
-	if _, err := c.Store(2*time.Minute, Store{"u", w0, Under(3), []Hash{4, 4}}); !errors.Is(err, ErrCyclicParent) {
+	if _, err := c.Store(2*time.Minute, Store{Session: "u", At: w0, Parent: Under(3), Blocks: []Hash{4, 4}}); !errors.Is(err, ErrCyclicParent) {
 		t.Fatalf("a repeat: %v", err)
 	}
 	equal(t, "after a refused store, which is no write", c.Counts().Blocks, 3)
@@ -218,7 +218,7 @@ func TestBlocksWithoutReferencesGoAfterTheRetentionTime(t *testing.T) {
 	equal(t, "at an earlier time", c.Counts().Blocks, 3)
 	c.Advance(time.Minute + time.Second)
 	equal(t, "at the retention time", c.Counts().Blocks, 1)
-	if _, err := c.Store(2*time.Minute, Store{"u", w0, Under(3), []Hash{4}}); !errors.Is(err, ErrUnknownParent) {
+	if _, err := c.Store(2*time.Minute, Store{Session: "u", At: w0, Parent: Under(3), Blocks: []Hash{4}}); !errors.Is(err, ErrUnknownParent) {
 		t.Errorf("a store under a reclaimed block: %v", err)
 	}
 	store(t, c, "u", w0, Under(1), 3, 2) // a reclaimed hash is a new block, and may go elsewhere
@@ -248,7 +248,7 @@ func TestABlockThatIsNeededAgainStays(t *testing.T) {
 	c := newCore(t, Config{Retention: time.Minute})
 	store(t, c, "s", w0, Parent{}, 1, 2)
 	c.ClearRank(0, w0)
-	if changed, err := c.Store(time.Hour, Store{"t", w0, Under(2), []Hash{3}}); !changed || err != nil {
+	if changed, err := c.Store(time.Hour, Store{Session: "t", At: w0, Parent: Under(2), Blocks: []Hash{3}}); !changed || err != nil {
 		t.Fatalf("a store under a block that is overdue but known: %v, %v", changed, err)
 	}
 	lineages(t, c, "t", w0, []Hash{1, 2, 3})
@@ -263,7 +263,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 			t.Errorf("New(%+v): %v, want %q in it", c.config, err, c.want)
 		}
 	}
-	_, err := newCore(t, Config{}).Store(0, Store{"s", w0, Under(0xabc), []Hash{1}})
+	_, err := newCore(t, Config{}).Store(0, Store{Session: "s", At: w0, Parent: Under(0xabc), Blocks: []Hash{1}})
 	if want := "unknown parent: block 0000000000000abc: "; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v, want it to begin with %q", err, want)
 	}

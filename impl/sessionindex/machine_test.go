@@ -108,7 +108,7 @@ func (m *machine) grow(t *rapid.T) {
 }
 
 func (m *machine) match(t *rapid.T) {
-	a := Match{genSession.Draw(t, "session"), genRank.Draw(t, "at"), genHash.Draw(t, "block")}
+	a := Match{Session: genSession.Draw(t, "session"), At: genRank.Draw(t, "at"), Block: genHash.Draw(t, "block")}
 	if got, want := m.core.Match(m.now, a), m.model.match(m.now, a); got != want {
 		t.Fatalf("Match(%+v) = %v, want %v", a, got, want)
 	}

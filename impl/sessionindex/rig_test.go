@@ -14,7 +14,7 @@ func newCore(t testing.TB, c Config) *Core {
 // store stores what must be accepted.
 func store(t testing.TB, c *Core, session string, at WorkerRank, parent Parent, blocks ...Hash) (changed bool) {
 	t.Helper()
-	changed, err := c.Store(0, Store{session, at, parent, blocks})
+	changed, err := c.Store(0, Store{Session: session, At: at, Parent: parent, Blocks: blocks})
 	if err != nil {
 		t.Fatal(err)
 	}

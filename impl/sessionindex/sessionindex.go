@@ -69,6 +69,9 @@ type Store struct {
 	At      WorkerRank
 	Parent  Parent // of Blocks[0]
 	Blocks  []Hash // each the parent of the next; not kept by the index
+	// Incarnation is the rank's where the event was observed; see Index. Core does not
+	// look at it.
+	Incarnation string
 }
 
 // Match says that a request of a session met a block on a rank.
@@ -76,6 +79,8 @@ type Match struct {
 	Session string
 	At      WorkerRank
 	Block   Hash
+	// Incarnation is as in Store.
+	Incarnation string
 }
 
 // Why a store is refused, in the order in which the reasons are looked for; and why a

@@ -52,7 +52,7 @@ func TestABlockCostsLittleMoreThanAMapEntry(t *testing.T) {
 	events := func(c *Core) side {
 		return func(keys []Hash, _ int) {
 			for ; len(keys) > 0; keys = keys[eventBlocks:] {
-				if _, err := c.Store(0, Store{"s", w0, Parent{}, keys[:eventBlocks]}); err != nil {
+				if _, err := c.Store(0, Store{Session: "s", At: w0, Parent: Parent{}, Blocks: keys[:eventBlocks]}); err != nil {
 					t.Fatal(err)
 				}
 				c.ClearRank(0, w0) // so that frontiers do not pile up
@@ -80,7 +80,7 @@ func TestABlockCostsLittleMoreThanAMapEntry(t *testing.T) {
 		var parent Parent
 		return func(keys []Hash, _ int) {
 			for i := range keys {
-				if _, err := c.Store(0, Store{"s", w0, parent, keys[i : i+1]}); err != nil {
+				if _, err := c.Store(0, Store{Session: "s", At: w0, Parent: parent, Blocks: keys[i : i+1]}); err != nil {
 					t.Fatal(err)
 				}
 				parent = Under(keys[i])

@@ -44,7 +44,7 @@ func TestStepsDoNotDependOnDepth(t *testing.T) {
 	})
 	same(t, "leaf graft", func(d int) uint64 {
 		c, chain := deep(t, d)
-		c.Match(0, Match{"t", w1, 1})
+		c.Match(0, Match{Session: "t", At: w1, Block: 1})
 		return spent(c, func() { store(t, c, "s", w0, Under(chain[d-1]), 1) })
 	})
 	same(t, "interior branch", func(d int) uint64 {
@@ -57,7 +57,7 @@ func TestStepsDoNotDependOnDepth(t *testing.T) {
 	})
 	same(t, "match of a deep block", func(d int) uint64 {
 		c, chain := deep(t, d)
-		return spent(c, func() { c.Match(0, Match{"t", w1, chain[d-1]}) })
+		return spent(c, func() { c.Match(0, Match{Session: "t", At: w1, Block: chain[d-1]}) })
 	})
 	same(t, "removal of the tail", func(d int) uint64 {
 		c, chain := deep(t, d)
@@ -100,7 +100,7 @@ func TestManyOneBlockStoresTakeStepsInProportion(t *testing.T) {
 	}
 	backwards := func(c *Core, chain []Hash) uint64 { // each block told as the parent of the one before
 		return spent(c, func() {
-			c.Match(0, Match{"s", w0, chain[0]})
+			c.Match(0, Match{Session: "s", At: w0, Block: chain[0]})
 			for i := 1; i < len(chain); i++ {
 				store(t, c, "s", w0, Under(chain[i]), chain[i-1])
 			}
@@ -128,10 +128,10 @@ func TestStoreAndMatchDoNotDependOnOtherSessions(t *testing.T) {
 		c, chain := deep(t, 64)
 		for i := range sessions {
 			store(t, c, strconv.Itoa(i), w0, Under(chain[i%63]), Hash(1000+i))
-			c.Match(0, Match{strconv.Itoa(i), w1, chain[63]})
+			c.Match(0, Match{Session: strconv.Itoa(i), At: w1, Block: chain[63]})
 		}
 		stored = spent(c, func() { store(t, c, "s", w0, Under(chain[63]), 1) })
-		matched = spent(c, func() { c.Match(0, Match{"s", w1, chain[63]}) })
+		matched = spent(c, func() { c.Match(0, Match{Session: "s", At: w1, Block: chain[63]}) })
 		return stored, matched
 	}
 	stored, matched := steps(1)
@@ -161,11 +161,11 @@ func TestStoreAndMatchTakeStepsForTheFrontiersOfTheirOwnRank(t *testing.T) {
 		for i := range f {
 			store(t, c, "s", w1, Under(trunk[i%1000]), Hash(i+1))
 		}
-		own := spent(c, func() { c.Match(0, Match{"s", w1, trunk[5]}) })
+		own := spent(c, func() { c.Match(0, Match{Session: "s", At: w1, Block: trunk[5]}) })
 		if limit := uint64(4*f + 16); own > limit {
 			t.Errorf("with %d frontiers a match takes %d steps, want at most %d", f, own, limit)
 		}
-		if other := spent(c, func() { c.Match(0, Match{"s", v0, trunk[5]}) }); other > 16 {
+		if other := spent(c, func() { c.Match(0, Match{Session: "s", At: v0, Block: trunk[5]}) }); other > 16 {
 			t.Errorf("with %d frontiers on another rank a match takes %d steps", f, other)
 		}
 	}
@@ -177,8 +177,8 @@ func TestClearsAndRemovalsTakeStepsForWhatIsThere(t *testing.T) {
 			c, trunk := deep(t, 1<<10)
 			for i := range n {
 				at := WorkerRank{fmt.Sprintf("w%d", i%2), uint32(i)}
-				c.Match(0, Match{strconv.Itoa(i), at, trunk[1000]})
-				c.Match(0, Match{strconv.Itoa(i), v0, trunk[1000]})
+				c.Match(0, Match{Session: strconv.Itoa(i), At: at, Block: trunk[1000]})
+				c.Match(0, Match{Session: strconv.Itoa(i), At: v0, Block: trunk[1000]})
 			}
 			return c, trunk
 		}

@@ -21,7 +21,7 @@ func ReferenceComponent(factory CoordinatorFactory) *component.Client {
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() {
-		err := adapter.ServeWith(ctx, inR, outW, adapter.Make(factory))
+		err := adapter.ServeWith(ctx, inR, outW, adapter.Make(factory), nil)
 		_ = outW.Close() // of the writing end: never fails
 		served <- err
 	}()
