@@ -2,6 +2,7 @@ package complexity
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/routeproof/routeproof/perf/record"
@@ -40,23 +41,23 @@ func depthLadders() []*Ladder {
 			t := trial{ops: turns, undo: []component.Part{k.remove(here, added[0])}}
 			parent := k.tail()
 			for _, a := range added {
-				t.measure = append(t.measure, k.store("s", here, parent, a))
+				t.measure = append(t.measure, k.store(k.session, here, parent, a))
 				parent = a
 			}
 			return t
 		}),
 		ladder("replay", "the last block of a chain of d is stored again", func(k *known) trial {
-			return trial{ops: turns, measure: slices.Repeat([]component.Part{k.store("s", here, k.above(), k.tail())}, turns)}
+			return trial{ops: turns, measure: slices.Repeat([]component.Part{k.store(k.session, here, k.above(), k.tail())}, turns)}
 		}),
 		ladder("match", "a match of the last block of a chain of d", func(k *known) trial {
-			return trial{ops: turns, measure: slices.Repeat([]component.Part{k.match("s", here, k.tail())}, turns)}
+			return trial{ops: turns, measure: slices.Repeat([]component.Part{k.match(k.session, here, k.tail())}, turns)}
 		}),
 		ladder("leaf", "a lone root gets its place at the end of a chain of d", func(k *known) trial {
 			lone := names(k.keysFor(turns))
 			t := trial{ops: turns, undo: []component.Part{k.remove(here, lone...), k.clear(there)}}
 			for _, r := range lone {
 				t.prepare = append(t.prepare, k.match("u", there, r))
-				t.measure = append(t.measure, k.store("s", here, k.tail(), r))
+				t.measure = append(t.measure, k.store(k.session, here, k.tail(), r))
 			}
 			return t
 		}),
@@ -65,7 +66,7 @@ func depthLadders() []*Ladder {
 			side := names(k.keysFor(turns))
 			t := trial{ops: turns, undo: []component.Part{k.remove(here, side...)}}
 			for _, n := range side {
-				t.measure = append(t.measure, k.store("s", here, k.blocks[(len(k.blocks)-1)/2], n))
+				t.measure = append(t.measure, k.store(k.session, here, k.blocks[(len(k.blocks)-1)/2], n))
 			}
 			return t
 		}),
@@ -77,7 +78,7 @@ func depthLadders() []*Ladder {
 			return t
 		}),
 		ladder("evict", "the last block of a chain of d is removed, and stored again", func(k *known) trial {
-			pair := []component.Part{k.remove(here, k.tail()), k.store("s", here, k.above(), k.tail())}
+			pair := []component.Part{k.remove(here, k.tail()), k.store(k.session, here, k.above(), k.tail())}
 			return trial{ops: turns, measure: slices.Repeat(pair, turns)}
 		}),
 	}
@@ -90,7 +91,7 @@ func subtreeGraft(k *known) trial {
 	roots := names(k.keysFor(2 * grafts))
 	for i := range grafts {
 		t.prepare = append(t.prepare, k.store("u", there, "", roots[2*i:2*i+2]...))
-		t.measure = append(t.measure, k.store("s", here, k.tail(), roots[2*i]))
+		t.measure = append(t.measure, k.store(k.session, here, k.tail(), roots[2*i]))
 	}
 	t.undo = []component.Part{k.remove(here, roots...), k.clear(there)}
 	return t
@@ -108,38 +109,73 @@ func (k *known) above() string {
 	return k.blocks[len(k.blocks)-2]
 }
 
-// depths measures a trial at chains of several depths. The control is as much work at
-// each depth, but where the operation itself grows with it.
+// deep is an index that holds chains of all depths side by side, each of a session of
+// its own. So at each depth an operation meets as many blocks in the same memory, and
+// nothing but the depth of its own chain differs.
+type deep struct {
+	*index
+	keys  []uint64 // of all chains
+	bare  control
+	at    map[int]*known
+	rungs int
+}
+
+// chain returns the index with the chain of depth n, which it makes the first time.
+func (d *deep) chainOf(ctx context.Context, n int) (*known, error) {
+	if k := d.at[n]; k != nil {
+		return k, nil
+	}
+	d.rungs++
+	keys := d.bench.keys(n)
+	k := &known{index: d.index, session: fmt.Sprint("s", d.rungs), keys: keys, blocks: names(keys)}
+	d.at[n], d.keys = k, append(d.keys, keys...)
+	d.bare.insert(keys)
+	return k, d.do(ctx, d.chain(k.session, here, k.blocks)...)
+}
+
+// control is a thousand lookups, at each depth among the same keys; or, where the
+// operation itself grows with the depth, as many as the chain has.
+func (d *deep) control(k *known, grows bool) int64 {
+	if grows {
+		return d.bare.look(k.keys)
+	}
+	const lookups = 1 << 10
+	some := make([]uint64, lookups)
+	for i := range some {
+		some[i] = d.keys[d.rng.IntN(len(d.keys))]
+	}
+	return d.bare.look(some)
+}
+
+// depths measures a trial at chains of several depths.
 func depths(b *bench, plan func(*known) trial, grows bool) rounds {
-	at := map[int]*known{}
-	same := newSteady(b)
+	var d *deep
 	return each(func(ctx context.Context, n int) (record.Sample, error) {
-		if at[n] == nil {
-			k, err := newKnown(ctx, b, n)
+		if d == nil {
+			x, err := b.open(ctx, 1<<13, here.worker, there.worker)
 			if err != nil {
 				return record.Sample{}, err
 			}
-			at[n] = k
+			d = &deep{index: x, bare: control{}, at: map[int]*known{}}
 		}
-		k := at[n]
-		return best(3, func() (s record.Sample, err error) {
+		k, err := d.chainOf(ctx, n)
+		if err != nil {
+			return record.Sample{}, err
+		}
+		return best(5, func() (s record.Sample, err error) {
 			t := plan(k)
-			if err := k.do(ctx, t.prepare...); err != nil {
+			if err := d.do(ctx, t.prepare...); err != nil {
 				return s, err
 			}
-			c, err := k.measure(ctx, t.measure...)
+			c, err := d.measure(ctx, t.measure...)
 			if err != nil {
 				return s, err
 			}
-			if grows {
-				s = b.sample(n, t.ops, c, k.bare.look(k.keys))
-			} else {
-				s = b.sample(n, t.ops, c, same.work())
-			}
-			if err := k.do(ctx, t.undo...); err != nil {
+			s = b.sample(n, t.ops, c, d.control(k, grows))
+			if err := d.do(ctx, t.undo...); err != nil {
 				return s, err
 			}
-			return s, k.retire(ctx)
+			return s, d.retire(ctx)
 		})
 	})
 }

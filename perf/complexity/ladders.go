@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/routeproof/routeproof/perf/record"
+	"github.com/routeproof/routeproof/perf/stats"
 	"github.com/routeproof/routeproof/suites/target/component"
 )
 
@@ -124,117 +125,171 @@ func growthLadders() []*Ladder {
 	return []*Ladder{{
 		Name: "N/append", Symbol: "N", Title: "N appends of one block to one chain, the whole call", Class: "O(N)",
 		Steps: 1, Total: true, Slack: SlackScale, From: 8, Short: 12, To: 18, Speed: []int{10, 12}, Needs: needs,
-		begin: func(b *bench) rounds {
-			return func(ctx context.Context, sizes []int) iter.Seq2[record.Sample, error] {
-				return func(yield func(record.Sample, error) bool) { appends(ctx, b, sizes, yield) }
-			}
-		},
+		begin: appends,
 	}, {
-		Name: "N/replay", Symbol: "N", Title: "replay of a chain of N blocks, one block at a time (at most 4096 of them are measured)", Class: "O(N)",
+		Name: "N/replay", Symbol: "N", Title: "replay of a chain of N blocks, one block at a time (of long ones, eight stretches)", Class: "O(N)",
 		Steps: 1, Total: true, Slack: SlackScale, From: 8, Short: 12, To: 18, Speed: []int{10, 12}, Needs: needs,
-		begin: func(b *bench) rounds {
-			at := map[int]*known{}
-			return each(func(ctx context.Context, n int) (record.Sample, error) {
-				if at[n] == nil {
-					k, err := newKnown(ctx, b, n)
-					if err != nil {
-						return record.Sample{}, err
-					}
-					at[n] = k
-				}
-				return at[n].replay(ctx)
-			})
-		},
+		begin: replays,
 	}}
 }
 
-// appends lets one chain grow block by block, and measures what each doubling has
-// cost. The map grows with it, a few thousand keys behind each batch.
-func appends(ctx context.Context, b *bench, sizes []int, yield func(record.Sample, error) bool) {
-	sizes = slices.Sorted(slices.Values(sizes)) // a chain can only grow
-	x, err := b.open(ctx, 1<<13, here.worker)
-	if err != nil {
-		yield(record.Sample{}, err)
-		return
+// chunk is how many one-block events are timed at once. A rung has many chunks, and the
+// median of theirs counts: whatever else the machine does meanwhile hits few of them.
+const chunk = 1 << 8
+
+// chunks collects the costs of one rung.
+type chunks struct {
+	ns, control []float64
+	ops         int
+	steps       *int64
+}
+
+func (r *chunks) add(c cost, control int64, ops int) {
+	r.ns, r.control, r.ops = append(r.ns, float64(c.ns)/float64(ops)), append(r.control, float64(control)/float64(ops)), r.ops+ops
+	if c.steps != nil {
+		if r.steps == nil {
+			r.steps = new(int64)
+		}
+		*r.steps += *c.steps
 	}
-	bare, parent, has := control{}, "", 0
-	grow := func(to int) (s record.Sample, err error) {
-		s = record.Sample{N: to, Ops: to - has}
-		for has < to {
-			n := min(maxOps, to-has)
-			keys := b.keys(n)
-			blocks := names(keys)
-			parts := make([]component.Part, n)
-			for i := range parts {
-				parts[i] = x.store("s", here, parent, blocks[i])
-				parent = blocks[i]
+}
+
+func (r *chunks) sample(n int) record.Sample {
+	all := func(each []float64) int64 { return max(1, int64(stats.Median(each)*float64(r.ops))) }
+	return record.Sample{N: n, Ops: r.ops, NS: all(r.ns), Control: all(r.control), Steps: r.steps}
+}
+
+// appender lets one chain grow, and a map with it.
+type appender struct {
+	*index
+	bare   control
+	parent string
+	has    int
+}
+
+// grow appends block by block and measures it.
+func (a *appender) grow(ctx context.Context, to int, r *chunks) error {
+	for a.has < to {
+		n := min(chunk, to-a.has)
+		keys := a.keys(n)
+		parts := make([]component.Part, n)
+		for i, block := range names(keys) {
+			parts[i] = a.store("s", here, a.parent, block)
+			a.parent = block
+		}
+		c, err := a.measure(ctx, parts...)
+		if err != nil {
+			return err
+		}
+		r.add(c, a.bare.insert(keys), n)
+		a.has += n
+	}
+	return nil
+}
+
+// skip appends at once what is not measured.
+func (a *appender) skip(ctx context.Context, to int) error {
+	for a.has < to {
+		n := min(maxBlocks, to-a.has)
+		keys := a.keys(n)
+		blocks := names(keys)
+		if err := a.do(ctx, a.store("s", here, a.parent, blocks...)); err != nil {
+			return err
+		}
+		a.bare.insert(keys)
+		a.parent, a.has = blocks[n-1], a.has+n
+	}
+	return nil
+}
+
+// appends measures, for each size, the second half of so many appends: what the last
+// doubling has cost. Only the first round does them all; in later ones all but the last
+// few thousand of each size are stored at once.
+func appends(b *bench) rounds {
+	first := true
+	return func(ctx context.Context, sizes []int) iter.Seq2[record.Sample, error] {
+		sizes = slices.Sorted(slices.Values(sizes)) // a chain can only grow
+		whole := first
+		first = false
+		return func(yield func(record.Sample, error) bool) {
+			x, err := b.open(ctx, 1<<13, here.worker)
+			if err != nil {
+				yield(record.Sample{}, err)
+				return
 			}
-			c, err := x.measure(ctx, parts...)
+			a := &appender{index: x, bare: control{}}
+			for _, n := range sizes {
+				from := n / 2
+				if !whole {
+					from = max(from, n-8*chunk)
+				}
+				var r chunks
+				err := a.skip(ctx, from)
+				if err == nil {
+					err = a.grow(ctx, n, &r)
+				}
+				if err != nil {
+					yield(record.Sample{}, err)
+					return
+				}
+				if !yield(r.sample(n), nil) {
+					return
+				}
+			}
+			if err := x.close(ctx); err != nil {
+				yield(record.Sample{}, err)
+			}
+		}
+	}
+}
+
+// known is an index that holds a chain of one session.
+type known struct {
+	*index
+	session string
+	keys    []uint64
+	blocks  []string
+}
+
+// replays measures one-block stores of chains that are known, in stretches that are
+// spread evenly over the chain.
+func replays(b *bench) rounds {
+	type chain struct {
+		*known
+		bare control
+	}
+	at := map[int]chain{}
+	return each(func(ctx context.Context, n int) (s record.Sample, err error) {
+		c, ok := at[n]
+		if !ok {
+			x, err := b.open(ctx, 1<<13, here.worker)
 			if err != nil {
 				return s, err
 			}
-			s.NS += c.ns
-			s.Control += bare.insert(keys)
-			if c.steps != nil {
-				sum := *c.steps
-				if s.Steps != nil {
-					sum += *s.Steps
-				}
-				s.Steps = &sum
+			keys := b.keys(n)
+			c = chain{&known{x, "s", keys, names(keys)}, control{}}
+			c.bare.insert(keys)
+			if err := x.do(ctx, x.chain("s", here, c.blocks)...); err != nil {
+				return s, err
 			}
-			has += n
+			at[n] = c
 		}
-		return s, nil
-	}
-	_, err = grow(sizes[0] / 2)
-	for _, n := range sizes {
-		var s record.Sample
-		if err == nil {
-			s, err = grow(n)
+		var r chunks
+		for begin := 0; begin < n; begin += max(chunk, n/8) {
+			var parts []component.Part
+			for i := begin; i < min(n, begin+chunk); i++ {
+				parent := ""
+				if i > 0 {
+					parent = c.blocks[i-1]
+				}
+				parts = append(parts, c.store("s", here, parent, c.blocks[i]))
+			}
+			got, err := c.measure(ctx, parts...)
+			if err != nil {
+				return s, err
+			}
+			r.add(got, c.bare.look(c.keys[begin:begin+len(parts)]), len(parts))
 		}
-		if !yield(s, err) || err != nil {
-			return
-		}
-	}
-	if err := x.close(ctx); err != nil {
-		yield(record.Sample{}, err)
-	}
-}
-
-// known is an index that holds a chain of one session, and a map that holds it, too.
-type known struct {
-	*index
-	keys   []uint64
-	blocks []string
-	bare   control
-}
-
-func newKnown(ctx context.Context, b *bench, n int) (*known, error) {
-	x, err := b.open(ctx, 1<<13, here.worker, there.worker)
-	if err != nil {
-		return nil, err
-	}
-	keys := b.keys(n)
-	k := &known{x, keys, names(keys), control{}}
-	k.bare.insert(keys)
-	return k, x.do(ctx, x.chain("s", here, k.blocks)...)
-}
-
-// replay measures one-block stores of what is known, evenly over the chain.
-func (k *known) replay(ctx context.Context) (record.Sample, error) {
-	stride := max(1, len(k.keys)/(1<<12))
-	var parts []component.Part
-	var some []uint64
-	for i := 0; i < len(k.keys); i += stride {
-		parent := ""
-		if i > 0 {
-			parent = k.blocks[i-1]
-		}
-		parts, some = append(parts, k.store("s", here, parent, k.blocks[i])), append(some, k.keys[i])
-	}
-	c, err := k.measure(ctx, parts...)
-	if err != nil {
-		return record.Sample{}, err
-	}
-	return k.sample(len(k.keys), len(parts), c, k.bare.look(some)), nil
+		return r.sample(n), nil
+	})
 }

@@ -1,8 +1,11 @@
 package complexity
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,12 +14,17 @@ import (
 	"github.com/routeproof/routeproof/suites/target/component"
 )
 
-func reference(context.Context) (*component.Client, error) { return target.ReferenceComponent(nil), nil }
+func reference(context.Context) (*component.Client, error) {
+	return target.ReferenceComponent(nil), nil
+}
 
 func TestTry(t *testing.T) {
 	for _, c := range Ladders() {
 		begin := time.Now()
-		plan, looks, err := Suite(SuiteShort, c.Name)
+		if only := os.Getenv("ONLY"); only != "" && !strings.HasPrefix(c.Name, only) {
+			continue
+		}
+		plan, looks, err := Suite(cmp.Or(os.Getenv("SUITE"), SuiteShort), c.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
