@@ -38,35 +38,35 @@ func depthLadders() []*Ladder {
 	return []*Ladder{
 		ladder("append", "an append of one block to a chain of d", func(k *known) trial {
 			added := names(k.keysFor(turns))
-			t := trial{ops: turns, undo: []component.Part{k.remove(here, added[0])}}
+			t := trial{ops: turns, undo: []component.Part{k.remove(k.home, added[0])}}
 			parent := k.tail()
 			for _, a := range added {
-				t.measure = append(t.measure, k.store(k.session, here, parent, a))
+				t.measure = append(t.measure, k.store(k.session, k.home, parent, a))
 				parent = a
 			}
 			return t
 		}),
 		ladder("replay", "the last block of a chain of d is stored again", func(k *known) trial {
-			return trial{ops: turns, measure: slices.Repeat([]component.Part{k.store(k.session, here, k.above(), k.tail())}, turns)}
+			return trial{ops: turns, measure: slices.Repeat([]component.Part{k.store(k.session, k.home, k.above(), k.tail())}, turns)}
 		}),
 		ladder("match", "a match of the last block of a chain of d", func(k *known) trial {
-			return trial{ops: turns, measure: slices.Repeat([]component.Part{k.match(k.session, here, k.tail())}, turns)}
+			return trial{ops: turns, measure: slices.Repeat([]component.Part{k.match(k.session, k.home, k.tail())}, turns)}
 		}),
 		ladder("leaf", "a lone root gets its place at the end of a chain of d", func(k *known) trial {
 			lone := names(k.keysFor(turns))
-			t := trial{ops: turns, undo: []component.Part{k.remove(here, lone...), k.clear(there)}}
+			t := trial{ops: turns, undo: []component.Part{k.remove(k.home, lone...), k.clear(there)}}
 			for _, r := range lone {
 				t.prepare = append(t.prepare, k.match("u", there, r))
-				t.measure = append(t.measure, k.store(k.session, here, k.tail(), r))
+				t.measure = append(t.measure, k.store(k.session, k.home, k.tail(), r))
 			}
 			return t
 		}),
 		subtree,
 		ladder("branch", "a new block branches off in the middle of a chain of d", func(k *known) trial {
 			side := names(k.keysFor(turns))
-			t := trial{ops: turns, undo: []component.Part{k.remove(here, side...)}}
+			t := trial{ops: turns, undo: []component.Part{k.remove(k.home, side...)}}
 			for _, n := range side {
-				t.measure = append(t.measure, k.store(k.session, here, k.blocks[(len(k.blocks)-1)/2], n))
+				t.measure = append(t.measure, k.store(k.session, k.home, k.blocks[(len(k.blocks)-1)/2], n))
 			}
 			return t
 		}),
@@ -78,7 +78,7 @@ func depthLadders() []*Ladder {
 			return t
 		}),
 		ladder("evict", "the last block of a chain of d is removed, and stored again", func(k *known) trial {
-			pair := []component.Part{k.remove(here, k.tail()), k.store(k.session, here, k.above(), k.tail())}
+			pair := []component.Part{k.remove(k.home, k.tail()), k.store(k.session, k.home, k.above(), k.tail())}
 			return trial{ops: turns, measure: slices.Repeat(pair, turns)}
 		}),
 	}
@@ -91,9 +91,9 @@ func subtreeGraft(k *known) trial {
 	roots := names(k.keysFor(2 * grafts))
 	for i := range grafts {
 		t.prepare = append(t.prepare, k.store("u", there, "", roots[2*i:2*i+2]...))
-		t.measure = append(t.measure, k.store(k.session, here, k.tail(), roots[2*i]))
+		t.measure = append(t.measure, k.store(k.session, k.home, k.tail(), roots[2*i]))
 	}
-	t.undo = []component.Part{k.remove(here, roots...), k.clear(there)}
+	t.undo = []component.Part{k.remove(k.home, roots...), k.clear(there)}
 	return t
 }
 
@@ -109,9 +109,9 @@ func (k *known) above() string {
 	return k.blocks[len(k.blocks)-2]
 }
 
-// deep is an index that holds chains of all depths side by side, each of a session of
-// its own. So at each depth an operation meets as many blocks in the same memory, and
-// nothing but the depth of its own chain differs.
+// deep is an index that holds chains of all depths side by side, each of a session and
+// on a rank of its own. So at each depth an operation meets as many blocks in the same
+// memory, and nothing but the depth of its own chain differs.
 type deep struct {
 	*index
 	keys  []uint64 // of all chains
@@ -120,17 +120,17 @@ type deep struct {
 	rungs int
 }
 
-// chain returns the index with the chain of depth n, which it makes the first time.
+// chainOf returns the chain of depth n, which it makes the first time.
 func (d *deep) chainOf(ctx context.Context, n int) (*known, error) {
 	if k := d.at[n]; k != nil {
 		return k, nil
 	}
 	d.rungs++
 	keys := d.bench.keys(n)
-	k := &known{index: d.index, session: fmt.Sprint("s", d.rungs), keys: keys, blocks: names(keys)}
+	k := &known{index: d.index, session: fmt.Sprint("s", d.rungs), home: place{here.worker, uint32(d.rungs)}, keys: keys, blocks: names(keys)}
 	d.at[n], d.keys = k, append(d.keys, keys...)
 	d.bare.insert(keys)
-	return k, d.do(ctx, d.chain(k.session, here, k.blocks)...)
+	return k, d.do(ctx, d.chain(k.session, k.home, k.blocks)...)
 }
 
 // control is a thousand lookups, at each depth among the same keys; or, where the

@@ -243,10 +243,11 @@ func appends(b *bench) rounds {
 	}
 }
 
-// known is an index that holds a chain of one session.
+// known is an index that holds a chain of a session on a rank.
 type known struct {
 	*index
 	session string
+	home    place
 	keys    []uint64
 	blocks  []string
 }
@@ -267,7 +268,7 @@ func replays(b *bench) rounds {
 				return s, err
 			}
 			keys := b.keys(n)
-			c = chain{&known{x, "s", keys, names(keys)}, control{}}
+			c = chain{&known{x, "s", here, keys, names(keys)}, control{}}
 			c.bare.insert(keys)
 			if err := x.do(ctx, x.chain("s", here, c.blocks)...); err != nil {
 				return s, err
@@ -282,7 +283,7 @@ func replays(b *bench) rounds {
 				if i > 0 {
 					parent = c.blocks[i-1]
 				}
-				parts = append(parts, c.store("s", here, parent, c.blocks[i]))
+				parts = append(parts, c.store(c.session, c.home, parent, c.blocks[i]))
 			}
 			got, err := c.measure(ctx, parts...)
 			if err != nil {
