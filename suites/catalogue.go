@@ -4,6 +4,7 @@
 package suites
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -117,15 +118,15 @@ func (c *Catalogue) check() error {
 			return fmt.Errorf("mutant %s is defined twice", m.ID)
 		}
 		seen[m.ID] = true
-		if len(m.KilledBy) == 0 || m.Fault == "" || m.New == nil {
+		if len(m.KilledBy) == 0 || m.Fault == "" || m.New == nil && m.Index == nil {
 			return fmt.Errorf("mutant %s lacks its fault, its factory or the cases that kill it", m.ID)
 		}
 		for _, id := range m.KilledBy {
 			if !cases[id] {
 				return fmt.Errorf("mutant %s is said to be killed by %s, which is no case", m.ID, id)
 			}
-			if x, _ := c.Case(id); x.Component() && m.Coordinator == nil {
-				return fmt.Errorf("mutant %s is said to be killed by %s, which talks to a component, and is none", m.ID, id)
+			if x, _ := c.Case(id); !m.Library(x.Library()) {
+				return fmt.Errorf("mutant %s is said to be killed by %s, which asks for what it is not: %s", m.ID, id, cmp.Or(x.Library(), "a router"))
 			}
 			killed[id] = true
 		}

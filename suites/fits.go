@@ -84,7 +84,7 @@ func fits(m *target.Manifest, x bench.Case, claims []string) error {
 	}
 	switch {
 	case x.Component() && m.Component == nil:
-		return missing("component", bench.ComponentClaim, "write component: {command: [ADAPTER, ARGUMENT, ...]}")
+		return missing("component", bench.LibraryClaim(x.Library()), "write component: {command: [ADAPTER, ARGUMENT, ...]}")
 	case x.Component():
 		return nil // the rest is about routers
 	case has("pins.worker") && m.Pins.Worker == "":

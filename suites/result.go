@@ -80,7 +80,7 @@ func (r *runner) result(ctx context.Context, j Job) report.CaseResult {
 				res.Verdict, res.Detail = report.Error, fmt.Sprintf("no mutant %q; see `routeproof list --matrix`", j.Mutant)
 				return res
 			}
-			env.Local, env.Coordinator = mutant.New, mutant.Coordinator
+			env.Local, env.Coordinator, env.Index = mutant.New, mutant.Coordinator, mutant.Index
 		}
 		pool = bench.NewPool(env)
 		r.pools[j.Mutant] = pool

@@ -103,16 +103,18 @@ func (a *app) caseOf(cat *suites.Catalogue, c bench.Case) {
 		a.field("setting", fmt.Sprintf("%s; %s; %s; at most %v", c.Setting(), variant, alone, c.Limit))
 	case bench.Crowd:
 		a.field("setting", fmt.Sprintf("the component, with about %d operations at once and after each other; at most %v", t.Ops(), c.Limit))
+	case bench.RandomIndex:
+		a.field("setting", fmt.Sprintf("the component, in %d conversations of up to %d steps, each on an instance of its own; at most %v", t.Conversations, t.Steps, c.Limit))
 	case bench.Random:
 		a.field("setting", fmt.Sprintf("the component, in %d conversations of up to %d steps, each on an instance of its own; at most %v", t.Conversations, t.Steps, c.Limit))
 	default:
 		a.field("setting", fmt.Sprintf("the component, asked one thing after another on its own clock; at most %v", c.Limit))
-		for i, st := range c.Script().Steps {
+		for i, sentence := range c.Sentences() {
 			label := ""
 			if i == 0 {
 				label = "steps"
 			}
-			a.field(label, st.Sentence())
+			a.field(label, sentence)
 		}
 	}
 	for i, id := range cat.Killers(c.ID) {

@@ -18,6 +18,7 @@ type Env struct {
 	Local    target.LocalFactory // a stand-in for the in-process reference; nil = the reference itself
 	// Coordinator stands in for the in-process component's table of sessions; nil = its own.
 	Coordinator target.CoordinatorFactory
+	Index       target.IndexFactory // for its session index; nil = its own
 	Seed        uint64
 	Logf        func(format string, args ...any) // may be nil
 }

@@ -36,6 +36,14 @@ type Case struct {
 // Component says whether the case talks to a component instead of a router.
 func (c Case) Component() bool { return c.Talk != nil }
 
+// Library names the component that the case talks to, "" if none.
+func (c Case) Library() string {
+	if c.Talk == nil {
+		return ""
+	}
+	return c.Talk.component()
+}
+
 // Clause is the ID of the clause that the case checks.
 func (c Case) Clause() string { return c.ID[:len("AAA-000")] }
 

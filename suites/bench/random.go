@@ -26,6 +26,22 @@ const (
 	shrinkTries = 2000
 )
 
+// search bounds the search for a smaller conversation.
+type search struct {
+	began time.Time
+	tries int
+}
+
+func newSearch() *search { return &search{began: time.Now()} }
+
+// more says, after another try, whether there may be one more.
+func (s *search) more() bool {
+	s.tries++
+	return time.Since(s.began) < shrinkTime && s.tries < shrinkTries
+}
+
+func (Random) component() string { return component.AffinityComponent }
+
 func (Random) needs() []string { return nil }
 
 func (r Random) hold(ctx context.Context, a *adapter, seed uint64, h *history.History) error {
@@ -54,7 +70,7 @@ func (r Random) hold(ctx context.Context, a *adapter, seed uint64, h *history.Hi
 // shrink looks for a smaller conversation that goes wrong as well, and adds it.
 func (a *adapter) shrink(ctx context.Context, found *player, h *history.History) error {
 	var err error
-	began, tries := time.Now(), 0
+	search := newSearch()
 	model.Shrink(found.held.Script, func(s *script.Script) (*script.Script, bool) {
 		p, at := a.player(), 0
 		err = p.hold(ctx, s.Config, func(*model.Model) *script.Step {
@@ -63,8 +79,7 @@ func (a *adapter) shrink(ctx context.Context, found *player, h *history.History)
 			}
 			return s.Steps[at-1]
 		})
-		tries++
-		goOn := err == nil && time.Since(began) < shrinkTime && tries < shrinkTries
+		goOn := search.more() && err == nil
 		if err != nil || p.wrong == nil {
 			return nil, goOn
 		}

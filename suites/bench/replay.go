@@ -79,7 +79,7 @@ func variables(line string) string {
 	}
 	for _, part := range []string{"args", "ok"} {
 		members, _ := doc[part].(map[string]any)
-		for _, name := range []string{"instance", "lease"} {
+		for _, name := range []string{"instance", "lease", "token"} {
 			if s, ok := members[name].(string); ok {
 				members[name] = "$" + s
 			}

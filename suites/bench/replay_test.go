@@ -44,7 +44,7 @@ func TestWhatWentWrongIsShrunkAndCanBePlayedAgain(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			for _, factory := range []target.CoordinatorFactory{x.Coordinator, nil} {
-				c := target.ReferenceComponent(factory)
+				c := target.ReferenceComponent(target.ComponentOptions{Coordinator: factory})
 				err := v.Play(ctx, c)
 				if closed := c.Close(ctx); closed != nil {
 					t.Error(closed)

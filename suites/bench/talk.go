@@ -16,8 +16,10 @@ import (
 	"github.com/routeproof/routeproof/suites/target/component"
 )
 
-// Talk is how a case speaks to a component: by a Script, in a Crowd, or at Random.
+// Talk is how a case speaks to a component: by a script, in a Crowd, or at random.
 type Talk interface {
+	// component names the component.
+	component() string
 	// needs are the adapter's claims without which it proves nothing.
 	needs() []string
 	// hold has the conversation and adds what was said to h. Its error is a
@@ -39,7 +41,7 @@ func (p *Pool) component(ctx context.Context) (*adapter, error) {
 	if p.adapter != nil {
 		return p.adapter, nil
 	}
-	c, err := target.StartComponent(ctx, p.env.Manifest, target.ComponentOptions{Coordinator: p.env.Coordinator})
+	c, err := target.StartComponent(ctx, p.env.Manifest, target.ComponentOptions{Coordinator: p.env.Coordinator, Index: p.env.Index})
 	if err != nil {
 		return nil, err
 	}
@@ -158,6 +160,8 @@ func (a *adapter) talk() *script.Talk {
 // scripted is a talk by a script.
 type scripted struct{ *script.Script }
 
+func (scripted) component() string { return component.AffinityComponent }
+
 func (s scripted) needs() []string { return s.Needs() }
 
 func (s scripted) hold(ctx context.Context, a *adapter, _ uint64, h *history.History) error {
@@ -225,8 +229,8 @@ func (t *talker) hold(ctx context.Context, s *script.Script, talk *script.Talk) 
 }
 
 // lines are those of the conversation from one on.
-func (t *talker) lines(from int) (all []script.Line) {
-	for _, l := range t.Transcript(from) {
+func (a *adapter) lines(from int) (all []script.Line) {
+	for _, l := range a.Transcript(from) {
 		all = append(all, script.Line{At: l.At, Sent: l.Sent, Text: l.Text})
 	}
 	return all

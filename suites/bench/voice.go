@@ -41,6 +41,8 @@ type crowd struct {
 	due  int        // operations at which that changes
 }
 
+func (Crowd) component() string { return component.AffinityComponent }
+
 func (c Crowd) needs() []string { return []string{string(component.ClaimConcurrency)} }
 
 // hold lets the crowd talk on an instance of its own. Its lines are too many to keep;

@@ -49,7 +49,7 @@ func preflight(ctx context.Context, m *target.Manifest, seed uint64) (*report.Pr
 
 // preflightComponent starts the adapter once and lets it say hello.
 func preflightComponent(ctx context.Context, m *target.Manifest) (*report.Problem, error) {
-	if m.Component == nil || m.Component.InProcess != "" || !m.Claims[bench.ComponentClaim] {
+	if m.Component == nil || m.Component.InProcess != "" || !m.Claims[bench.ComponentClaim] && !m.Claims[bench.SessionIndexClaim] {
 		return nil, nil
 	}
 	limited, cancel := context.WithTimeout(ctx, adapterLimit)

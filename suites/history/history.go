@@ -9,6 +9,7 @@ import (
 
 	"github.com/routeproof/routeproof/mockers/handoff"
 	"github.com/routeproof/routeproof/mockers/ledger"
+	"github.com/routeproof/routeproof/suites/lineage"
 	"github.com/routeproof/routeproof/suites/linear"
 	"github.com/routeproof/routeproof/suites/script"
 )
@@ -131,6 +132,7 @@ type History struct {
 	Forgotten   int              `json:"forgotten,omitempty"` // hand-offs that were issued too but are left out: the fleet remembers so many
 	Talk        *script.Talk     `json:"talk,omitempty"`      // with a component, in place of requests
 	Held        []script.Held    `json:"held,omitempty"`      // conversations with a component that were made up as they went
+	Lineages    []lineage.Held   `json:"lineages,omitempty"`  // conversations with a session index
 	Ops         []linear.Op      `json:"ops,omitempty"`       // of concurrent callers of a component
 }
 
@@ -139,6 +141,9 @@ type History struct {
 func (h *History) Replay() []string {
 	if n := len(h.Held); n > 0 {
 		return h.Held[n-1].Replay
+	}
+	if n := len(h.Lineages); n > 0 {
+		return h.Lineages[n-1].Replay
 	}
 	return nil
 }

@@ -10,17 +10,31 @@ import (
 
 	"github.com/routeproof/routeproof/impl/router"
 	"github.com/routeproof/routeproof/suites/target"
+	"github.com/routeproof/routeproof/suites/target/component"
 )
 
 // Mutant is one wrong router.
 type Mutant struct {
-	ID       string   // area in lower case, slash, the fault in a few words
-	Fault    string   // one line: what it does wrong
-	KilledBy []string // IDs of the cases that must fail on it
-	New      target.LocalFactory
-	// Coordinator makes its table of sessions where it is certified as a component;
-	// nil for a mutant that is a router only.
+	ID       string              // area in lower case, slash, the fault in a few words
+	Fault    string              // one line: what it does wrong
+	KilledBy []string            // IDs of the cases that must fail on it
+	New      target.LocalFactory // nil for a mutant that is no router
+	// Coordinator makes its table of sessions and Index its session index where it is
+	// certified as a component; nil where it is none.
 	Coordinator target.CoordinatorFactory
+	Index       target.IndexFactory
+}
+
+// Library says whether the mutant is wrong as a component of this name or, for "", as a
+// router.
+func (m Mutant) Library(name string) bool {
+	switch name {
+	case component.AffinityComponent:
+		return m.Coordinator != nil
+	case component.SessionIndexComponent:
+		return m.Index != nil
+	}
+	return m.New != nil
 }
 
 // Catalogue holds the mutants as methods; the suite finds them by reflection,

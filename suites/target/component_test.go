@@ -56,7 +56,7 @@ func played(t *testing.T, v *conversation.Conversation, c *component.Client) {
 }
 
 func TestTheReferenceAnswersTheGoldenConversations(t *testing.T) {
-	playAll(t, func(*testing.T) *component.Client { return ReferenceComponent(nil) })
+	playAll(t, func(*testing.T) *component.Client { return ReferenceComponent(ComponentOptions{}) })
 }
 
 func TestTheReferenceIsServedInsideABubble(t *testing.T) {
@@ -67,7 +67,7 @@ func TestTheReferenceIsServedInsideABubble(t *testing.T) {
 		}
 		began := time.Now()
 		for _, v := range all {
-			played(t, v, ReferenceComponent(nil))
+			played(t, v, ReferenceComponent(ComponentOptions{}))
 		}
 		if took := time.Since(began); took != 0 {
 			t.Errorf("it took %v of real time", took)
@@ -107,13 +107,13 @@ func TestTheConversationOfThePageIsWhatTheReferenceAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	played(t, v, ReferenceComponent(nil))
+	played(t, v, ReferenceComponent(ComponentOptions{}))
 	// A mistake in it would be seen.
 	wrong := strings.Replace(string(blocks[0][1]), `"bound":false`, `"bound":true,"target":{"worker":"w1"}`, 1)
 	if v, err = conversation.Parse("component.md", []byte(wrong)); err != nil {
 		t.Fatal(err)
 	}
-	c := ReferenceComponent(nil)
+	c := ReferenceComponent(ComponentOptions{})
 	var d *conversation.Difference
 	if err := v.Play(t.Context(), c); !errors.As(err, &d) {
 		t.Errorf("Play = %v, want a difference", err)
@@ -124,7 +124,7 @@ func TestTheConversationOfThePageIsWhatTheReferenceAnswers(t *testing.T) {
 }
 
 func TestClosingTheReferenceEndsWhatIsParked(t *testing.T) {
-	c := ReferenceComponent(nil)
+	c := ReferenceComponent(ComponentOptions{})
 	ctx := t.Context()
 	a, err := c.NewAffinity(ctx, component.AffinityConfig{IdleTTL: 1000}, false)
 	if err != nil {

@@ -8,15 +8,21 @@ import (
 	"slices"
 
 	"github.com/routeproof/routeproof/impl/affinity"
+	"github.com/routeproof/routeproof/impl/sessionindex"
 	"github.com/routeproof/routeproof/suites/target/component"
 )
 
 // CoordinatorFactory makes the table of sessions of a component inside this process.
 type CoordinatorFactory func(affinity.Config, affinity.Clock) (affinity.Coordinator, error)
 
+// IndexFactory makes the session index of a component inside this process.
+type IndexFactory func(sessionindex.Config, sessionindex.Clock, sessionindex.Physical) (sessionindex.Indexer, error)
+
 // ComponentOptions are how one start of a component differs from another.
 type ComponentOptions struct {
-	Coordinator CoordinatorFactory // for an in-process component; nil = the reference's
+	// For an in-process component; nil = the reference's.
+	Coordinator CoordinatorFactory
+	Index       IndexFactory
 }
 
 // StartComponent starts the adapter of m and returns the client's end of the
@@ -28,9 +34,9 @@ func StartComponent(ctx context.Context, m *Manifest, opt ComponentOptions) (*co
 	case c == nil:
 		return nil, fmt.Errorf("%s declares no component", m.File)
 	case c.InProcess != "":
-		return ReferenceComponent(opt.Coordinator), nil
-	case opt.Coordinator != nil:
-		return nil, fmt.Errorf("%s: a coordinator was given, but the component is a process", m.File)
+		return ReferenceComponent(opt), nil
+	case opt.Coordinator != nil || opt.Index != nil:
+		return nil, fmt.Errorf("%s: a library was given, but the component is a process", m.File)
 	}
 	exe, err := ownProgram()
 	if err != nil {

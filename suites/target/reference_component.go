@@ -12,16 +12,15 @@ import (
 )
 
 // ReferenceComponent has the reference's libraries served inside this process, or what
-// takes the place of its table of sessions (nil: nothing does), and begins a
-// conversation with them. It needs no real time and no process: it may be
+// takes their place, and begins a conversation with them. It needs no real time and no process: it may be
 // used in a synctest bubble.
-func ReferenceComponent(factory CoordinatorFactory) *component.Client {
+func ReferenceComponent(opt ComponentOptions) *component.Client {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() {
-		err := adapter.ServeWith(ctx, inR, outW, adapter.Make(factory), nil)
+		err := adapter.ServeWith(ctx, inR, outW, adapter.Make(opt.Coordinator), adapter.MakeIndex(opt.Index))
 		_ = outW.Close() // of the writing end: never fails
 		served <- err
 	}()

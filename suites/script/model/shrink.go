@@ -3,6 +3,7 @@ package model
 import (
 	"slices"
 
+	"github.com/routeproof/routeproof/suites/internal/shrink"
 	"github.com/routeproof/routeproof/suites/script"
 )
 
@@ -55,21 +56,10 @@ func (x *shrinker) attempt(c script.Config, steps []*script.Step) (wrong bool) {
 	return smaller != nil
 }
 
-// fewer leaves steps out, in ever smaller groups, until none can be. The first stays,
-// which says who lives, and the last, which goes wrong.
+// fewer leaves steps out until none can be. The first stays, which says who lives.
 func (x *shrinker) fewer() {
-	for size := max(1, len(x.now.Steps)/2); x.more; size = max(1, size/2) {
-		shrunk := false
-		for at := len(x.now.Steps) - 1 - size; at > -size; at -= size {
-			from := max(1, at)
-			if to := min(at+size, len(x.now.Steps)-1); from < to {
-				shrunk = x.attempt(x.now.Config, slices.Delete(slices.Clone(x.now.Steps), from, to)) || shrunk
-			}
-		}
-		if size == 1 && !shrunk {
-			return
-		}
-	}
+	shrink.Fewer(1, func() []*script.Step { return x.now.Steps },
+		func(steps []*script.Step) bool { return x.attempt(x.now.Config, steps) }, func() bool { return x.more })
 }
 
 func unpinned(st *script.Step) {
