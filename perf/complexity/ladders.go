@@ -81,10 +81,10 @@ func chainLadders() []*Ladder {
 // chains measures stores of n blocks in a fresh index. Short events are measured
 // several at a time, each for a session of its own.
 func chains(ctx context.Context, b *bench, n int, known bool) (record.Sample, error) {
-	events := max(1, 1<<12/n)
+	events := max(1, 1<<11/n)
 	times := 1
 	if n <= 1<<12 {
-		times = 3
+		times = 2
 	}
 	return best(times, func() (s record.Sample, err error) {
 		x, err := b.open(ctx, 1<<13, here.worker)
