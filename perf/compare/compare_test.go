@@ -37,7 +37,7 @@ func noisy(rng *rand.Rand, factors map[string]float64) *record.File {
 // spread is the noise of one timing: mostly small, sometimes large.
 func spread(rng *rand.Rand) float64 {
 	v := math.Exp(0.04 * rng.NormFloat64())
-	if rng.Float64() < 0.05 {
+	if rng.Float64() < 0.03 {
 		v *= 1 + 2*rng.ExpFloat64()
 	}
 	return v

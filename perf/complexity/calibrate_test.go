@@ -45,6 +45,31 @@ func climbOne(t *testing.T, name string, o Options) record.Ladder {
 	return all[0]
 }
 
+// The steps and the memory of the reference are what it may cost, whatever the machine does
+// meanwhile: with two timed rounds nothing is said about its time.
+func TestTheReferenceKeepsItsClasses(t *testing.T) {
+	plan, looks, err := Suite(SuiteShort)
+	if err != nil {
+		t.Fatal(err)
+	}
+	looks.Rounds = []int{2}
+	all, err := Measure(t.Context(), plan, Options{Open: reference(nil), Local: !raceDetector, Seed: 1, Looks: looks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != len(Ladders()) {
+		t.Errorf("%d ladders, want %d", len(all), len(Ladders()))
+	}
+	for _, l := range all {
+		switch {
+		case l.Judged == nil || l.Judged.Steps == nil:
+			t.Errorf("%s is not judged: %q", l.Name, l.Declined)
+		case l.Judged.Steps.Verdict != record.Pass || l.Judged.Memory != nil && l.Judged.Memory.Verdict != record.Pass:
+			t.Errorf("%s: steps %+v, memory %+v", l.Name, *l.Judged.Steps, l.Judged.Memory)
+		}
+	}
+}
+
 // runsOf is how many runs a calibration has: ROUTEPROOF_CALIBRATE, or a few.
 func runsOf(t *testing.T) (runs int, given bool) {
 	text := os.Getenv("ROUTEPROOF_CALIBRATE")

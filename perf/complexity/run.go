@@ -126,7 +126,8 @@ func (o Options) sit(ctx context.Context, c Climb, sitting int, l *record.Ladder
 	}
 	sizes, err := o.first(ctx, c, measure, l)
 	l.Judged = c.Judge(l.Samples, o.Looks)
-	if err != nil || l.Judged.Verdict == record.Fail && !o.KeepClimbing || len(sizes) < stats.MinRungs {
+	lost := l.Judged.Steps != nil && l.Judged.Steps.Verdict == record.Fail
+	if err != nil || lost && !o.KeepClimbing || len(sizes) < stats.MinRungs {
 		return err
 	}
 	for round := 1; round <= o.Looks.Last(); round++ {
