@@ -147,7 +147,7 @@ func TestCalibrate(t *testing.T) {
 				all[key].slopes = append(all[key].slopes, l.Judged.Time.Exponent)
 			}
 		}
-		if given && (run+1)%10 == 0 {
+		if given && (run+1)%5 == 0 {
 			fmt.Printf("after %d runs, %s\n%s\n", run+1, time.Now().Format(time.TimeOnly), table(all))
 		}
 	}

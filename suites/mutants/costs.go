@@ -3,7 +3,6 @@ package mutants
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -24,8 +23,7 @@ var Laws = map[string]Law{
 	"quadratic": func(n float64) float64 { return max(1, n/16) },
 }
 
-// CostlyIndex is a session index whose cost follows a law. It finds blocks again and
-// again; each find is counted as a step.
+// CostlyIndex is a session index whose cost follows a law, in steps and in time.
 func CostlyIndex(law Law) target.IndexFactory {
 	return func(c sessionindex.Config, clock sessionindex.Clock, p sessionindex.Physical) (sessionindex.Indexer, error) {
 		x, err := sessionindex.NewIndex(c, clock, p)
@@ -33,107 +31,97 @@ func CostlyIndex(law Law) target.IndexFactory {
 	}
 }
 
-// What an event of the reference costs, in finds and in steps: so much for itself, and
-// so much for each block.
-const (
-	eventFinds, blockFinds = 10, 2
-	eventSteps, blockSteps = 5, 1
-)
+// SlowIndex is a session index that takes longer by a share of its own time for each
+// store and match, in as many steps: 0.15 is 15 %.
+func SlowIndex(share float64) target.IndexFactory {
+	return func(c sessionindex.Config, clock sessionindex.Clock, p sessionindex.Physical) (sessionindex.Indexer, error) {
+		x, err := sessionindex.NewIndex(c, clock, p)
+		return &costly{Indexer: x, law: func(float64) float64 { return 1 + share }}, err
+	}
+}
 
+// costly takes a law's factor longer than the index that it holds.
 type costly struct {
 	sessionindex.Indexer
 	law Law
 
 	mu    sync.Mutex
-	depth map[sessionindex.Hash]int
-	all   []sessionindex.Hash
-	extra uint64
+	depth map[sessionindex.Hash]int // of known blocks; nil where the law does not ask
+	extra uint64                    // steps
+}
+
+// toil is a ticket that takes its time.
+type toil struct {
+	sessionindex.Ticket
+	index *costly
+	began time.Time // of admission
+	more  float64   // the law's factor less one
 }
 
 func (x *costly) AdmitStore(s sessionindex.Store) sessionindex.Ticket {
+	began := time.Now()
+	n := len(s.Blocks)
+	if x.depth != nil {
+		n = x.enter(s)
+	}
+	return x.ticket(x.Indexer.AdmitStore(s), began, n, len(s.Blocks))
+}
+
+func (x *costly) AdmitMatch(m sessionindex.Match) sessionindex.Ticket {
+	began := time.Now()
+	n := 1
+	if x.depth != nil {
+		x.mu.Lock()
+		n = x.depth[m.Block]
+		x.mu.Unlock()
+	}
+	return x.ticket(x.Indexer.AdmitMatch(m), began, n, 1)
+}
+
+// enter notes how deep blocks lie and returns what the law is asked for: the number of
+// blocks or, of one, its depth.
+func (x *costly) enter(s sessionindex.Store) int {
 	x.mu.Lock()
+	defer x.mu.Unlock()
 	above, _ := s.Parent.Value()
 	d := x.depth[above]
 	for i, h := range s.Blocks {
 		if _, known := x.depth[h]; !known {
-			x.all = append(x.all, h)
 			x.depth[h] = d + i + 1
 		}
 	}
-	n := d + 1
 	if len(s.Blocks) > 1 {
-		n = len(s.Blocks)
+		return len(s.Blocks)
 	}
-	x.toil(n, len(s.Blocks))
-	x.mu.Unlock()
-	return x.Indexer.AdmitStore(s)
+	return d + 1
 }
 
-func (x *costly) AdmitMatch(m sessionindex.Match) sessionindex.Ticket {
-	x.mu.Lock()
-	x.toil(x.depth[m.Block], 1)
-	x.mu.Unlock()
-	return x.Indexer.AdmitMatch(m)
-}
-
-// toil does the work that the law asks for beyond the reference's.
-func (x *costly) toil(n, blocks int) {
+// ticket counts the steps that the law adds to the reference's, which are a few for an
+// event and one for each block.
+func (x *costly) ticket(t sessionindex.Ticket, began time.Time, n, blocks int) sessionindex.Ticket {
+	const event = 5
 	more := x.law(float64(n)) - 1
-	x.extra += uint64(math.Round(more * float64(eventSteps+blockSteps*blocks)))
-	sum := 0
-	for range int(more*float64(eventFinds+blockFinds*blocks)) * min(1, len(x.all)) {
-		sum += x.depth[x.all[rand.IntN(len(x.all))]]
+	if x.depth != nil {
+		x.mu.Lock()
+		x.extra += uint64(math.Round(more * float64(event+blocks)))
+		x.mu.Unlock()
 	}
-	if sum < 0 { // never: it keeps the finds from being left out
-		x.extra++
+	return sessionindex.Ticket{Grip: toil{t, x, began, more}}
+}
+
+// Apply implements sessionindex.TicketGrip.
+func (t toil) Apply(ctx context.Context, _ uint64) (sessionindex.Result, error) {
+	r, err := t.Ticket.Apply(ctx)
+	if t.more > 0 {
+		now := time.Now()
+		for end := now.Add(time.Duration(t.more * float64(now.Sub(t.began)))); time.Now().Before(end) && ctx.Err() == nil; {
+		}
 	}
+	return r, err
 }
 
 func (x *costly) Steps() uint64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.Indexer.Steps() + x.extra
-}
-
-// SlowIndex is a session index that takes longer by a share of its own time for each
-// store and match: 0.15 is 15 %.
-func SlowIndex(share float64) target.IndexFactory {
-	return func(c sessionindex.Config, clock sessionindex.Clock, p sessionindex.Physical) (sessionindex.Indexer, error) {
-		x, err := sessionindex.NewIndex(c, clock, p)
-		return &slower{x, share}, err
-	}
-}
-
-type slower struct {
-	sessionindex.Indexer
-	share float64
-}
-
-// slowerTicket remembers what admission has cost.
-type slowerTicket struct {
-	sessionindex.Ticket
-	spent time.Duration
-	share float64
-}
-
-func (x *slower) AdmitStore(s sessionindex.Store) sessionindex.Ticket {
-	began := time.Now()
-	t := x.Indexer.AdmitStore(s)
-	return sessionindex.Ticket{Grip: slowerTicket{t, time.Since(began), x.share}}
-}
-
-func (x *slower) AdmitMatch(m sessionindex.Match) sessionindex.Ticket {
-	began := time.Now()
-	t := x.Indexer.AdmitMatch(m)
-	return sessionindex.Ticket{Grip: slowerTicket{t, time.Since(began), x.share}}
-}
-
-// Apply implements sessionindex.TicketGrip.
-func (t slowerTicket) Apply(ctx context.Context, _ uint64) (sessionindex.Result, error) {
-	began := time.Now()
-	r, err := t.Ticket.Apply(ctx)
-	own := t.spent + time.Since(began)
-	for end := time.Now().Add(time.Duration(t.share * float64(own))); time.Now().Before(end); {
-	}
-	return r, err
 }
