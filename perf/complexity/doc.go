@@ -49,7 +49,7 @@ type rounds func(ctx context.Context, sizes []int) iter.Seq2[record.Sample, erro
 // TestCalibrate measures how often it is right.
 const (
 	SlackFlat   = 0.05 // where the operation touches the same few blocks at each size
-	SlackScale  = 0.06 // where each rung touches more memory than the last, as the control does
+	SlackScale  = 0.04 // where each rung touches more memory than the last, as the control does
 	SlackCoarse = 0.30 // where nobody has calibrated, and for targets that count no steps
 )
 

@@ -45,8 +45,8 @@ type Looks struct {
 	Risk   float64 // of a wrong decision at either side, over all looks
 }
 
-// DefaultLooks decides after 8, 14 or 22 rounds.
-var DefaultLooks = Looks{Rounds: []int{8, 14, 22}, Risk: 0.0125}
+// DefaultLooks decides after 9, 16, 28 or 48 rounds: mostly after the first.
+var DefaultLooks = Looks{Rounds: []int{9, 16, 28, 48}, Risk: 0.0125}
 
 // Each is the risk that one look spends.
 func (l Looks) Each() float64 { return l.Risk / float64(len(l.Rounds)) }
