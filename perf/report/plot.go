@@ -77,7 +77,7 @@ func drawing(title, x, y string, lines ...series) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			s.GlyphStyle = draw.GlyphStyle{Color: color.RGBA{R: 0xc9, G: 0xd8, B: 0xea, A: 0xff}, Radius: vg.Points(1), Shape: draw.CircleGlyph{}}
+			s.GlyphStyle = draw.GlyphStyle{Color: color.RGBA{R: 0xa4, G: 0xbc, B: 0xda, A: 0xff}, Radius: vg.Points(1.2), Shape: draw.CircleGlyph{}}
 			p.Add(s)
 		}
 		line, marks, err := plotter.NewLinePoints(points)
@@ -98,6 +98,6 @@ func drawing(title, x, y string, lines ...series) (string, error) {
 	if _, err := c.WriteTo(&b); err != nil {
 		return "", err
 	}
-	text := b.String()
+	text := strings.ReplaceAll(b.String(), "font-family:Liberation Sans;", "font-family:Liberation Sans,sans-serif;")
 	return text[strings.Index(text, "<svg"):], nil // inline it has no XML head
 }
