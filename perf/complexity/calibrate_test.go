@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -88,14 +89,15 @@ func runsOf(t *testing.T) (runs int, given bool) {
 
 // busy keeps another core busy until the test ends.
 func busy(t *testing.T) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", "while :; do :; done")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	var over atomic.Bool
+	var spinner sync.WaitGroup
+	spinner.Go(func() {
+		for !over.Load() {
+		}
+	})
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // it was killed
+		over.Store(true)
+		spinner.Wait()
 	})
 }
 
