@@ -47,13 +47,16 @@ type measuring struct {
 }
 
 func (m *measuring) flags(c *cobra.Command) {
-	c.Flags().StringVar(&m.seed, "seed", "", "seed of all random choices, 0 to 18446744073709551615 (default: random)")
+	c.Flags().StringVar(&m.seed, "seed", "", "seed of all random choices, 0 to 18446744073709551615 (default: random; of speed, 1)")
 	c.Flags().StringArrayVar(&m.only, "ladder", nil, "measure only ladders whose names begin with this `PREFIX`, such as k/new or d; may be repeated")
 }
 
 func (m *measuring) options(a *app, c *cobra.Command, suite string) (o perf.Options, err error) {
 	if o.Seed, err = seed(m.seed, c.Flags().Changed("seed")); err != nil {
 		return o, err
+	}
+	if m.seed == "" && suite == complexity.SuiteSpeed {
+		o.Seed = complexity.SpeedSeed
 	}
 	o.Suite, o.Only = suite, m.only
 	if _, _, err := complexity.Suite(suite, m.only...); err != nil {

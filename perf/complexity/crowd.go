@@ -191,9 +191,9 @@ func (c *crowd) removal(claims []component.Part) trial {
 // idLadder doubles L, the bytes of session ids. What is kept of them is what matters:
 // memory is the growth of the heap.
 func idLadder() *Ladder {
-	const sessions = 1 << 10
+	const sessions = 1 << 11
 	return &Ladder{
-		Name: "L/ids", Symbol: "L", Title: "matches by 1024 new sessions whose ids have L bytes; the memory that stays", Class: "O(1) steps, O(L) memory",
+		Name: "L/ids", Symbol: "L", Title: "matches by 2048 new sessions whose ids have L bytes; the memory that stays", Class: "O(1) steps, O(L) memory",
 		Steps: 0, Memory: exponent(1), Slack: SlackCoarse, From: 3, Short: 8, To: 8, Speed: []int{6}, Needs: needs,
 		begin: func(b *bench) rounds {
 			return each(func(ctx context.Context, n int) (record.Sample, error) {
@@ -220,7 +220,8 @@ func idLadder() *Ladder {
 					return record.Sample{}, err
 				}
 				if b.local {
-					c.bytes = max(1, live()-min(before, live()))
+					after := live()
+					c.bytes = max(1, after-min(before, after))
 				}
 				bare := map[string]int{}
 				began := time.Now()

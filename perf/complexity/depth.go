@@ -10,8 +10,8 @@ import (
 )
 
 // turns is how many operations a sample of a depth ladder has; one would be too short
-// for a clock.
-const turns = 16
+// for a clock, and a few would show how cold the caches are after a line was read.
+const turns = 64
 
 // trial is what is done at one depth, again and again.
 type trial struct {

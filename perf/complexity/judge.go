@@ -118,8 +118,8 @@ func (l *Ladder) hopeless(samples []record.Sample) bool {
 	if len(samples) < sizes {
 		return false
 	}
-	if f := l.judgeSteps(samples); f != nil && f.Exponent > l.Steps+steep {
-		return true
+	if f := l.judgeSteps(samples); f != nil { // then one noisy round of times decides nothing
+		return f.Exponent > l.Steps+steep
 	}
 	var ratios []stats.Point
 	for _, s := range samples {

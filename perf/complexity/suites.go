@@ -25,6 +25,10 @@ const (
 	speedRounds   = 6
 )
 
+// SpeedSeed is the seed with which speed is measured where none is given: two
+// measurements that are to be compared meet the same blocks.
+const SpeedSeed = 1
+
 // Suite returns what a suite measures, of the ladders whose names begin with one of
 // the prefixes, or of all where there is none. The error names what is unknown.
 func Suite(name string, only ...string) (plan []Climb, looks stats.Looks, err error) {
