@@ -71,7 +71,7 @@ func Files(old, new *record.File, rules Rules) Result {
 	r := Result{Rules: rules, Notes: differences(old, new)}
 	each(old, new, rules, &r, func(a, b record.Ladder, rungs []int, alpha float64) stats.Comparison {
 		ratio := record.Sample.Ratio
-		return stats.Compare(perRound(a, rungs, ratio), perRound(b, rungs, ratio), alpha, rules.Effect)
+		return stats.Compare(perSitting(a, rungs, ratio), perSitting(b, rungs, ratio), alpha, rules.Effect)
 	})
 	return r
 }
@@ -148,6 +148,28 @@ func common(a, b record.Ladder) (sizes []int) {
 	}
 	slices.Sort(sizes)
 	return sizes
+}
+
+// perSitting is one value for each sitting, the median of its rounds: rounds of one
+// sitting share an index, its place in memory and what the machine did just then, so they
+// are no independent witnesses. Of a single sitting it is the rounds all the same.
+func perSitting(l record.Ladder, rungs []int, value func(record.Sample) float64) (all []float64) {
+	by := map[int]*record.Ladder{}
+	for _, s := range l.Samples {
+		if by[s.Sitting] == nil {
+			by[s.Sitting] = &record.Ladder{}
+		}
+		by[s.Sitting].Samples = append(by[s.Sitting].Samples, s)
+	}
+	if len(by) == 1 {
+		return perRound(l, rungs, value)
+	}
+	for _, sitting := range slices.Sorted(maps.Keys(by)) {
+		if values := perRound(*by[sitting], rungs, value); len(values) > 0 {
+			all = append(all, stats.Median(values))
+		}
+	}
+	return all
 }
 
 // perRound is one value for each round that has all rungs: their geometric mean, in the

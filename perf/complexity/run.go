@@ -195,7 +195,12 @@ func (o Options) speed(ctx context.Context, c Climb, sitting int, b *bench, meas
 		}
 	}
 	for round := range c.Rounds {
-		if err := turn(ctx, b, measure, c.Sizes, 1+sitting*c.Rounds+round, l); err != nil {
+		before := len(l.Samples)
+		err := turn(ctx, b, measure, c.Sizes, 1+sitting*c.Rounds+round, l)
+		for i := range l.Samples[before:] {
+			l.Samples[before+i].Sitting = sitting
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -57,7 +57,8 @@ type Ladder struct {
 
 // Sample is one measurement of the target and, right beside it, of the control.
 type Sample struct {
-	Round   int     `json:"round"` // 0 warms up: its steps count, its times do not
+	Round   int     `json:"round"`             // 0 warms up: its steps count, its times do not
+	Sitting int     `json:"sitting,omitempty"` // the conversation in which it was measured, from 0
 	N       int     `json:"n"`
 	Ops     int     `json:"ops"`             // of the target
 	NS      int64   `json:"ns"`              // for all of them, as the adapter measured it
