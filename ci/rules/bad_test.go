@@ -61,6 +61,17 @@ func TestReachSeesWhoImportsTheReference(t *testing.T) {
 	same(t, Reach(m, pkgs, "suites/target"), "suites/routing imports", "suites/target/deep imports", "suites/affinity imports", m+" imports")
 }
 
+func TestDirectionSeesWhatARoomImports(t *testing.T) {
+	pkgs := []Package{
+		{ImportPath: m + "/perf", Imports: []string{"fmt", m + "/perf/stats", m + "/suites/target/component"}, TestImports: []string{m + "/suites/mutants"}},
+		{ImportPath: m + "/perfect", Imports: []string{m + "/impl"}},
+	}
+	same(t, Direction(m, pkgs, "perf", "suites/target"))
+	pkgs = append(pkgs, Package{ImportPath: m + "/perf/load", Imports: []string{m + "/suites/bench"}})
+	same(t, Direction(m, pkgs, "perf", "suites/target"), "perf/load imports")
+	same(t, Direction(m, pkgs, "load", "suites/target"), "lost its object")
+}
+
 func TestPureSeesWhatAPackageDependsOn(t *testing.T) {
 	pkgs := []Package{
 		{ImportPath: m + "/good", Imports: []string{"fmt"}, Deps: []string{"fmt", "os", "netip"}, TestImports: []string{"net/http"}},

@@ -79,6 +79,27 @@ func Reach(module string, pkgs []Package, allowed ...string) (broken []string) {
 	return tidy(broken)
 }
 
+// Direction checks that the packages of a room import, of the module, nothing but that
+// room and the named others. Tests may.
+func Direction(module string, pkgs []Package, room string, others ...string) (broken []string) {
+	found := false
+	for _, p := range pkgs {
+		if !under(module, p.ImportPath, room) {
+			continue
+		}
+		found = true
+		for _, dep := range p.Imports {
+			if strings.HasPrefix(dep, module+"/") && !slices.ContainsFunc(append(others, room), func(r string) bool { return under(module, dep, r) }) {
+				broken = append(broken, fmt.Sprintf("%s imports %s: %s may use %s only", p.ImportPath, dep, room, strings.Join(others, ", ")))
+			}
+		}
+	}
+	if !found {
+		broken = append(broken, fmt.Sprintf("no package in %s; the rule has lost its object", room))
+	}
+	return tidy(broken)
+}
+
 // Pure checks that a package depends on none of the banned ones, directly or
 // through others. A banned path covers what lies inside it. Tests may.
 func Pure(pkgs []Package, path string, banned ...string) (broken []string) {

@@ -86,6 +86,10 @@ func TestOnlyTargetAndMutantsReachTheReference(t *testing.T) {
 	report(t, Reach(module, list(t), "suites/target", "suites/mutants", "cmd/routeproof"))
 }
 
+func TestMeasurementsReachTargetsAsCertificationsDo(t *testing.T) {
+	report(t, Direction(module, list(t), "perf", "suites/target", "mockers"))
+}
+
 func TestJudgesDependOnNoNetworkProcessOrTestFramework(t *testing.T) {
 	pkgs := list(t)
 	for _, path := range []string{"suites/judge", "suites/judge/stats", "suites/history"} {

@@ -48,7 +48,7 @@ func (a *app) root() *cobra.Command {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(badFlag)
-	root.AddCommand(a.certify(), a.run(), a.list(), a.explain(), a.selfTest(), a.serve(), a.mock(), a.adapter(), a.version(), a.shard(), a.hostile())
+	root.AddCommand(a.certify(), a.run(), a.list(), a.explain(), a.selfTest(), a.serve(), a.mock(), a.adapter(), a.perf(), a.version(), a.shard(), a.hostile())
 	return root
 }
 

@@ -64,6 +64,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"nothingleft": nothingLeft, // no process of the script lives
 		"manifest":    manifest,    // manifest FILE [OLD NEW]...: the reference as a process, changed
 		"claiming":    claiming,    // claiming FILE LAUNCH CLAIM...: a target that claims no more than these
+		"measurement": measurement, // measurement FILE FACTOR: of d/match, with its times multiplied
 		"expectation": expectation, // expectation FILE REPORT [CASE VERDICT]...: what the report says, changed
 	}
 }

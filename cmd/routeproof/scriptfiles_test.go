@@ -5,10 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/routeproof/routeproof/perf/record"
 	"github.com/routeproof/routeproof/suites"
 	"github.com/routeproof/routeproof/suites/report"
 )
@@ -73,4 +75,16 @@ func expectation(ts *testscript.TestScript, _ bool, args []string) {
 		text += fmt.Sprintf("  %s: {verdict: %s, why: \"so says the script\"}\n", c.ID, verdict)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
+}
+
+func measurement(ts *testscript.TestScript, _ bool, args []string) {
+	factor, err := strconv.ParseFloat(args[1], 64)
+	ts.Check(err)
+	l := record.Ladder{Name: "d/match", Symbol: "d"}
+	for i := range 30 {
+		ns := factor * float64(10000+i*7%13*20) // a spread of a few percent
+		l.Samples = append(l.Samples, record.Sample{Round: 1 + i, N: 256, Ops: 16, NS: int64(ns), Control: 5000})
+	}
+	f := record.File{Suite: "speed", Complete: true, Ladders: []record.Ladder{l}}
+	ts.Check(f.Write(ts.MkAbs(args[0])))
 }

@@ -143,7 +143,7 @@ func (r request) encode() ([]byte, error) {
 	if len(line) > MaxLine {
 		return nil, fmt.Errorf("component: %s: the request has %d bytes, a line holds %d; split it", r.Op, len(line), MaxLine)
 	}
-	if replaced.Match(line) {
+	if bytes.Contains(line, []byte(`\ufffd`)) && replaced.Match(line) { // long lines: look for what is rare first
 		return nil, fmt.Errorf("component: %s: a string of the request is not UTF-8, which the protocol cannot carry", r.Op)
 	}
 	if err := checkRequest(line); err != nil {
