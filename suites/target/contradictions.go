@@ -83,9 +83,19 @@ func (m *Manifest) withoutRouter() *ManifestError {
 			return m.claimed(claim, fmt.Sprintf("it is about routers, and this target is a component alone (line %d)", m.lineOf("component")), "add launch, wiring, endpoint and session")
 		}
 	}
-	if yes, known := m.Claims["component.affinity"]; known && !yes {
-		return m.Fault([]string{"claims", "component.affinity"}, "claims.component.affinity", "no",
-			fmt.Sprintf("answered no, but this target is a component alone (line %d): nothing of it would be looked at", m.lineOf("component")), "answer yes, or add launch, wiring, endpoint and session")
+	unclaimed := ""
+	for _, claim := range sortedKeys(m.Claims) {
+		switch area, _, _ := strings.Cut(claim, "."); {
+		case area != "component":
+		case m.Claims[claim]:
+			return nil
+		case unclaimed == "":
+			unclaimed = claim
+		}
+	}
+	if unclaimed != "" {
+		return m.Fault([]string{"claims", unclaimed}, "claims."+unclaimed, "no",
+			fmt.Sprintf("answered no, as every claim of a component is, but this target is a component alone (line %d): nothing of it would be looked at", m.lineOf("component")), "answer yes for what the component is, or add launch, wiring, endpoint and session")
 	}
 	return nil
 }
