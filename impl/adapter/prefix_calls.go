@@ -90,6 +90,16 @@ func (s *server) matchNow(args json.RawMessage) (action, error) {
 	}, nil
 }
 
+// rank finds the index that an operation is about, and the rank.
+func (s *server) rank(a place) (*prefixes, sessionindex.WorkerRank, error) {
+	at, err := a.at()
+	if err != nil {
+		return nil, at, err
+	}
+	_, p, err := of[*prefixes](s, a.Instance)
+	return p, at, err
+}
+
 func (s *server) evict(args json.RawMessage) (action, error) {
 	a, err := decode[struct {
 		place
@@ -98,11 +108,7 @@ func (s *server) evict(args json.RawMessage) (action, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := a.at()
-	if err != nil {
-		return nil, err
-	}
-	_, p, err := of[*prefixes](s, a.Instance)
+	p, at, err := s.rank(a.place)
 	if err != nil {
 		return nil, err
 	}
@@ -125,11 +131,7 @@ func (s *server) clear(args json.RawMessage) (action, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := a.at()
-	if err != nil {
-		return nil, err
-	}
-	_, p, err := of[*prefixes](s, a.Instance)
+	p, at, err := s.rank(a)
 	if err != nil {
 		return nil, err
 	}
@@ -186,11 +188,7 @@ func (s *server) lineages(args json.RawMessage) (action, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := a.at()
-	if err != nil {
-		return nil, err
-	}
-	_, p, err := of[*prefixes](s, a.Instance)
+	p, at, err := s.rank(a.place)
 	if err != nil {
 		return nil, err
 	}

@@ -146,11 +146,7 @@ func (s *server) setPhysical(args json.RawMessage) (action, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := a.at()
-	if err != nil {
-		return nil, err
-	}
-	_, p, err := of[*prefixes](s, a.Instance)
+	p, at, err := s.rank(a.place)
 	if err != nil {
 		return nil, err
 	}

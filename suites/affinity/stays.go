@@ -30,20 +30,7 @@ func stays(name, what string, mishaps ...mishap) bench.Case {
 				r.Parallel(each, 4, func(i int) {
 					id := r.SessionID(m*each + i)
 					r.Do(ctx, bench.Req{Session: id, Phase: "bound"}.In(bench.Shapes()[i%8]))
-					q := bench.Req{Key: r.Key(), Session: id, Turn: 1, Phase: x.name, Tokens: 32}.In(bench.Shapes()[(i+3)%8])
-					q.Stream = q.Stream || x.events > 0
-					h := r.Plan(q.Key, x.plan)
-					p := r.Start(ctx, q)
-					if x.leave {
-						r.Arrived(ctx, q.Key, 2*time.Second)
-						for e := 1; e <= x.events; e++ {
-							h.Advance()
-							p.AwaitEvents(ctx, e, 2*time.Second)
-						}
-						p.Cancel()
-						r.AwaitAbort(ctx, q.Key, 2*time.Second)
-					}
-					p.Wait()
+					x.meet(ctx, r, bench.Req{Session: id, Turn: 1, Tokens: 32}.In(bench.Shapes()[(i+3)%8]))
 					for t := 2; t < 4; t++ {
 						r.Do(ctx, bench.Req{Session: id, Turn: t, Phase: "bound"}.In(bench.Shapes()[(i+t)%8]))
 					}

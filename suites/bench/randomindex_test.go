@@ -1,10 +1,7 @@
 package bench_test
 
 import (
-	"context"
-	"errors"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,7 +13,6 @@ import (
 	"github.com/routeproof/routeproof/suites/report"
 	"github.com/routeproof/routeproof/suites/sessionindex"
 	"github.com/routeproof/routeproof/suites/target"
-	"github.com/routeproof/routeproof/suites/target/component/conversation"
 )
 
 // randomIndex is the case, with few conversations.
@@ -74,35 +70,7 @@ func TestWhatAnIndexDoesWrongIsShrunkAndCanBePlayedAgain(t *testing.T) {
 	for id, most := range map[string]int{"spx/takes-cycles": 4, "spx/keeps-the-tail": 4, "spx/graft-keeps-both": 5, "spx/reads-are-use": 6, "spx/stamped-late": 6, "spx/forgets-late": 5} {
 		t.Run(id, func(t *testing.T) {
 			x, _ := cat.Mutant(id)
-			pool := bench.NewPool(bench.Env{Manifest: target.Reference([]string{bench.SessionIndexClaim}), Component: x.Component()})
-			var h *history.History
-			out := pool.Exec(t.Context(), randomIndex(100), 7, func(saved *history.History) error { h = saved; return nil })
-			if err := pool.Close(); err != nil {
-				t.Fatal(err)
-			}
-			if out.Verdict != report.Fail || len(out.Finding.Violations) != 1 || !strings.Contains(out.Finding.Violations[0].Observed, "it was asked, with ") {
-				t.Fatalf("%s %s %+v", out.Verdict, out.Detail, out.Finding)
-			}
-			if n := len(h.Lineages[len(h.Lineages)-1].Script.Steps); n > most {
-				t.Errorf("%d steps are left, want %d at most: %s", n, most, out.Finding.Violations[0])
-			}
-			v, err := conversation.Parse("replay.jsonl", []byte(strings.Join(h.Replay(), "\n")))
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-			defer cancel()
-			for _, factory := range []target.IndexFactory{x.Index, nil} {
-				c := target.ReferenceComponent(target.ComponentOptions{Index: factory})
-				err := v.Play(ctx, c)
-				if closed := c.Close(ctx); closed != nil {
-					t.Error(closed)
-				}
-				var d *conversation.Difference
-				if wrong := factory != nil; wrong != (err != nil) || err != nil && !errors.As(err, &d) {
-					t.Errorf("wrong library: %v; Play = %v\n%s", wrong, err, strings.Join(h.Replay(), "\n"))
-				}
-			}
+			shrinks(t, x, bench.SessionIndexClaim, randomIndex(100), most, func(h *history.History) int { return len(h.Lineages[len(h.Lineages)-1].Script.Steps) })
 		})
 	}
 }

@@ -42,20 +42,7 @@ func counting(id, fault string, off func(ended) int, killedBy ...string) Mutant 
 			p.Policy = picks(func(cs []selection.Candidate) int {
 				mu.Lock()
 				defer mu.Unlock()
-				var least []int
-				for i, c := range cs {
-					switch n := load[host[c.ID]]; {
-					case len(least) == 0 || n < load[host[cs[least[0]].ID]]:
-						least = []int{i}
-					case n == load[host[cs[least[0]].ID]]:
-						least = append(least, i)
-					}
-				}
-				ties := make([]selection.Candidate, len(least))
-				for i, j := range least {
-					ties[i] = cs[j]
-				}
-				return least[rotate.Pick(ties)]
+				return leastOf(cs, rotate, func(id string) int { return load[host[id]] })
 			})
 			p.Transport = sends(func(r *http.Request) (*http.Response, error) {
 				h := r.URL.Host
@@ -142,4 +129,22 @@ func (Catalogue) RESLeaksDeparted() Mutant {
 		}
 		return 1
 	}, "RES-005/worker-leaves")
+}
+
+// leastOf picks the least loaded candidate; among several the policy decides.
+func leastOf(cs []selection.Candidate, among selection.Policy, load func(id string) int) int {
+	var least []int
+	for i, c := range cs {
+		switch n := load(c.ID); {
+		case len(least) == 0 || n < load(cs[least[0]].ID):
+			least = []int{i}
+		case n == load(cs[least[0]].ID):
+			least = append(least, i)
+		}
+	}
+	ties := make([]selection.Candidate, len(least))
+	for i, j := range least {
+		ties[i] = cs[j]
+	}
+	return least[among.Pick(ties)]
 }

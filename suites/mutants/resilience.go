@@ -185,20 +185,7 @@ func (Catalogue) RESLeaks() Mutant {
 				p.Policy = picks(func(cs []selection.Candidate) int {
 					mu.Lock()
 					defer mu.Unlock()
-					var least []int
-					for i, c := range cs {
-						switch n := load[host[c.ID]]; {
-						case len(least) == 0 || n < load[host[cs[least[0]].ID]]:
-							least = []int{i}
-						case n == load[host[cs[least[0]].ID]]:
-							least = append(least, i)
-						}
-					}
-					ties := make([]selection.Candidate, len(least))
-					for i, j := range least {
-						ties[i] = cs[j]
-					}
-					return least[rotate.Pick(ties)]
+					return leastOf(cs, rotate, func(id string) int { return load[host[id]] })
 				})
 				inner := p.Transport
 				p.Transport = sends(func(r *http.Request) (*http.Response, error) {

@@ -101,19 +101,7 @@ func (Cases) PDS004Bounded() bench.Case {
 
 // PDS005Decode: clients that leave once their prompt is prefilled.
 func (Cases) PDS005Decode() bench.Case {
-	type moment struct {
-		name   string
-		plan   bench.Plan
-		events int // the client leaves once it has seen so many
-		stream bool
-	}
-	moments := []moment{
-		{"before headers", bench.Plan{HoldHeaders: true}, 0, false},
-		{"before headers of a stream", bench.Plan{HoldHeaders: true}, 0, true},
-		{"in the middle of an answer", bench.Plan{HoldFinish: true}, 0, false},
-		{"between events", bench.Plan{Step: true, Events: 50}, 2, true},
-		{"while events flow", bench.Plan{Events: 2000, Interval: 10 * time.Millisecond}, 5, true},
-	}
+	moments := bench.Moments()
 	const each = 8 // both endpoints, kept-alive or not, keyless or in a bound session
 	return bench.Case{
 		ID:          "PDS-005/left-in-decode",
@@ -123,16 +111,16 @@ func (Cases) PDS005Decode() bench.Case {
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			r.Parallel(each*len(moments), each, func(i int) {
 				m := moments[i/each]
-				q := bench.Req{Key: r.Key(), Phase: m.name, Endpoint: []string{history.Chat, history.Completions}[i%2], Stream: m.stream, Kept: i/2%2 == 1, Tokens: 50}
+				q := bench.Req{Key: r.Key(), Phase: m.Name, Endpoint: []string{history.Chat, history.Completions}[i%2], Stream: m.Stream, Kept: i/2%2 == 1, Tokens: 50}
 				if i/4%2 == 1 {
 					q.Session = r.SessionID(i)
 					r.Do(ctx, bench.Req{Session: q.Session, Tokens: 1, Phase: "binds"})
 				}
-				m.plan.Role = bench.Decode
-				h := r.Plan(q.Key, m.plan)
+				m.Plan.Role = bench.Decode
+				h := r.Plan(q.Key, m.Plan)
 				p := r.Start(ctx, q)
 				r.ArrivedAt(ctx, q.Key, bench.Decode, soon)
-				for e := 1; e <= m.events; e++ {
+				for e := 1; e <= m.Events; e++ {
 					h.Advance()
 					p.AwaitEvents(ctx, e, soon)
 				}
@@ -148,7 +136,7 @@ func (Cases) PDS005Decode() bench.Case {
 		Judge: func(h *history.History) judge.Finding {
 			var left []string
 			for _, m := range moments {
-				left = append(left, m.name)
+				left = append(left, m.Name)
 			}
 			return judge.All(judge.Only(history.Decode, judge.AbortSeen(soon, each*len(moments), left...)),
 				judge.Only(history.Prefill, judge.Dispatches(1, 1, left...)), judge.Only(history.Decode, judge.Dispatches(1, 1, left...)), judge.Served(8, "after"))(h)

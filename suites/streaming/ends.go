@@ -48,19 +48,7 @@ const abort = 2 * time.Second
 
 // STR004Leave: clients leave at every moment of a request's life.
 func (Cases) STR004Leave() bench.Case {
-	type moment struct {
-		name   string
-		plan   bench.Plan
-		events int // the client leaves once it has seen so many
-		stream bool
-	}
-	moments := []moment{
-		{"before headers", bench.Plan{HoldHeaders: true}, 0, false},
-		{"before headers of a stream", bench.Plan{HoldHeaders: true}, 0, true},
-		{"in the middle of an answer", bench.Plan{HoldFinish: true}, 0, false},
-		{"between events", bench.Plan{Step: true, Events: 50}, 2, true},
-		{"while events flow", bench.Plan{Events: 2000, Interval: 10 * time.Millisecond}, 5, true},
-	}
+	moments := bench.Moments()
 	return bench.Case{
 		ID:          "STR-004/leave",
 		Stimulus:    "clients that close their connection before headers, in the middle of an answer, between events and while events flow, on both endpoints",
@@ -71,7 +59,7 @@ func (Cases) STR004Leave() bench.Case {
 			r.Parallel(2*n, n, func(j int) {
 				i := j / 2
 				m := moments[i/2/len(endpoints)]
-				q := bench.Req{Key: r.Key(), Phase: m.name, Endpoint: endpoints[i/2%len(endpoints)], Stream: m.stream, Kept: j%2 == 0, Tokens: 50}
+				q := bench.Req{Key: r.Key(), Phase: m.Name, Endpoint: endpoints[i/2%len(endpoints)], Stream: m.Stream, Kept: j%2 == 0, Tokens: 50}
 				if i%2 == 1 { // in a bound session
 					q.Session = r.SessionID(j)
 					r.Do(ctx, bench.Req{Session: q.Session, Tokens: 1, Phase: "binds"})
@@ -79,16 +67,16 @@ func (Cases) STR004Leave() bench.Case {
 				if q.Kept { // over a connection that has served a request before
 					r.Do(ctx, bench.Req{Kept: true, Tokens: 1, Phase: "warms"})
 				}
-				h := r.Plan(q.Key, m.plan)
+				h := r.Plan(q.Key, m.Plan)
 				p := r.Start(ctx, q)
 				if !r.Arrived(ctx, q.Key, prompt) {
 					p.Cancel()
 					return
 				}
-				for e := 1; e <= m.events; e++ {
+				for e := 1; e <= m.Events; e++ {
 					h.Advance()
 					if !p.AwaitEvents(ctx, e, prompt) {
-						r.Mark("note", "", fmt.Sprintf("%s: %s saw only %d events", q.Key, m.name, e-1))
+						r.Mark("note", "", fmt.Sprintf("%s: %s saw only %d events", q.Key, m.Name, e-1))
 						break
 					}
 				}
