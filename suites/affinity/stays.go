@@ -2,7 +2,6 @@ package affinity
 
 import (
 	"context"
-	"time"
 
 	"github.com/routeproof/routeproof/mockers/worker"
 	"github.com/routeproof/routeproof/suites/bench"
