@@ -61,21 +61,21 @@ func TestStopEndsATargetThatIgnoresItAndHidesAGrandchild(t *testing.T) {
 
 func TestLaunchFailuresSayWhatHappened(t *testing.T) {
 	t.Parallel()
-	unready := strings.Replace(playManifest("unready"), "timeout: 20s", "timeout: 300ms", 1)
+	unready := strings.Replace(playManifest("unready"), "timeout: 20s", "timeout: 4s", 1)
 	ready := func(path string) string {
 		s := strings.Replace(playManifest("ok"), "{{.BaseURL}}/health", "{{.BaseURL}}/"+path, 1)
-		return strings.Replace(s, "timeout: 20s", "timeout: 1500ms", 1)
+		return strings.Replace(s, "timeout: 20s", "timeout: 3s", 1)
 	}
 	for _, c := range []struct {
 		name, source string
 		want         []string
 	}{
 		{"a target that exits at once", playManifest("exit"), []string{"exit status 4", "line before the last", "cannot find my model", "foreground"}},
-		{"a target that never gets ready", unready, []string{"within 300ms", "status 503", "loading weights"}},
+		{"a target that never gets ready", unready, []string{"within 4s", "status 503", "loading weights"}},
 		{"a readiness answer without end", ready("endless"), []string{"wiring.apply.verify", "gen 1"}},
-		{"a readiness answer that drips", ready("drip"), []string{"within 1.5s", "no whole answer"}},
-		{"a readiness answer that is no HTTP", ready("garbage"), []string{"within 1.5s", "malformed HTTP"}},
-		{"a verify that never matches", strings.NewReplacer("gen {{.Generation}} ", "generation {{.Generation}}", "timeout: 20s", "timeout: 500ms").Replace(playManifest("ok")),
+		{"a readiness answer that drips", ready("drip"), []string{"within 3s", "no whole answer"}},
+		{"a readiness answer that is no HTTP", ready("garbage"), []string{"within 3s", "malformed HTTP"}},
+		{"a verify that never matches", strings.NewReplacer("gen {{.Generation}} ", "generation {{.Generation}}", "timeout: 20s", "timeout: 3s").Replace(playManifest("ok")),
 			[]string{"wiring.apply.verify", `gen 1 w1;`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
