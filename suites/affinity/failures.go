@@ -59,28 +59,51 @@ func failed(name, how string, failures ...failure) bench.Case {
 	return bench.Case{
 		ID:          "AFF-004/" + name,
 		Stimulus:    "new sessions whose first turn " + how + ", on both endpoints, streaming or not; then a second turn, of every third session also a third",
-		Requirement: "the second turns are placed like new, not on the worker that failed, and a third follows it",
+		Requirement: "the second turns are placed like those of new sessions, and a third follows the second",
 		Alone:       true, Cost: time.Duration(len(failures)) * 700 * time.Millisecond,
 		Drive: func(ctx context.Context, r *bench.Run) error {
-			n, of := 0, map[string]int{}
+			type session struct {
+				i, others, keyless, turns int
+			}
+			var all []session
+			of, width := map[string]int{}, 1
 			for i := range plan.N * len(shapes) * len(failures) {
-				f, shape := failures[i/len(shapes)%len(failures)], shapes[i%len(shapes)]
+				f := failures[i/len(shapes)%len(failures)]
 				if f.rare && i/len(shapes)/len(failures)%len(shapes) != i%len(shapes) {
 					continue // one shape a round, each in its turn
 				}
-				n++
-				id := r.SessionID(n)
-				fail(ctx, r, f, bench.Req{Session: id, Tokens: 1, Phase: f.name}.In(shape))
-				// A few keyless requests keep a strict rotation from falling into step.
-				for range r.Rand().IntN(3) {
-					r.Do(ctx, bench.Req{Phase: "between", Tokens: 1})
+				if f.leave { // which a router may take 2 s to notice
+					width = 8
 				}
 				turns := 1
 				if of[f.name]++; of[f.name]%3 == 0 { // enough to see whether it is bound by now
 					turns = 2
 				}
-				for t := range turns {
-					r.Do(ctx, bench.Req{Session: id, Turn: 1 + t, Tokens: 1, Phase: "after " + f.name}.In(bench.Shapes()[(i*5+3+3*t)%8]))
+				// A few requests of others, more or fewer, keep what rotates from falling into step.
+				all = append(all, session{i, 1 + r.Rand().IntN(3), r.Rand().IntN(3), turns})
+			}
+			// First turns of several sessions at once, then the rest of each by itself: what else
+			// is in flight must not decide where a second turn goes.
+			for from := 0; from < len(all); from += width {
+				group := all[from:min(from+width, len(all))]
+				about := func(n int) (session, failure, string) {
+					return group[n], failures[group[n].i/len(shapes)%len(failures)], r.SessionID(from + n)
+				}
+				r.Parallel(len(group), width, func(n int) {
+					x, f, id := about(n)
+					fail(ctx, r, f, bench.Req{Session: id, Tokens: 1, Phase: f.name}.In(shapes[x.i%len(shapes)]))
+				})
+				for n := range group {
+					x, f, id := about(n)
+					for o := range x.others {
+						newcomer(ctx, r, 3*(from+n)+o)
+					}
+					for range x.keyless {
+						r.Do(ctx, bench.Req{Phase: "between", Tokens: 1})
+					}
+					for t := range x.turns {
+						r.Do(ctx, bench.Req{Session: id, Turn: 1 + t, Tokens: 1, Phase: "after " + f.name}.In(bench.Shapes()[(x.i*5+3+3*t)%8]))
+					}
 				}
 			}
 			return nil

@@ -90,6 +90,9 @@ func (Cases) AFF022Errors() bench.Case {
 				q := bench.Req{Key: r.Key(), Session: id, Turn: 1, Phase: phase, Tokens: 1}.In(bench.Shapes()[(s/len(codes)+3)%8])
 				r.Plan(q.Key, status(code).plan)
 				r.Do(ctx, q)
+				for o := range 1 + r.Rand().IntN(3) {
+					newcomer(ctx, r, 3*s+o)
+				}
 				for range r.Rand().IntN(3) {
 					r.Do(ctx, bench.Req{Phase: "between", Tokens: 1})
 				}

@@ -48,6 +48,12 @@ func between(ctx context.Context, r *bench.Run) {
 	}
 }
 
+// newcomer binds another session. Who places new sessions where the fewest are would
+// otherwise rightly place one that has just lost its binding where it was.
+func newcomer(ctx context.Context, r *bench.Run, n int) {
+	r.Do(ctx, bench.Req{Session: r.SessionID(1_000_000 + n), Phase: "newcomer", Tokens: 1})
+}
+
 // AFF022Prefill: a prefill worker that is broken.
 func (Cases) AFF022Prefill() bench.Case { return errorIn(prefill) }
 

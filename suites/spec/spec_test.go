@@ -15,7 +15,7 @@ func TestTheEmbeddedSpecificationParses(t *testing.T) {
 		t.Fatalf("got %d clauses, %d claims, %d profiles", len(s.Clauses), len(s.Claims), len(s.Profiles))
 	}
 	c, ok := s.Clause("RTE-001")
-	if !ok || c.Level != Must || c.Profile != "routing" || len(c.Claims) != 1 || !strings.Contains(c.Text, "four, on each endpoint") {
+	if !ok || c.Level != Must || c.Profile != "routing" || len(c.Claims) != 1 || !strings.Contains(c.Text, "four workers gets between") {
 		t.Fatalf("RTE-001 parsed as %+v", c)
 	}
 	if strings.Contains(c.Text, "Why") || strings.Contains(c.Why, "\n") {
