@@ -122,7 +122,7 @@ func TestWhatABoundWorkersAnswerDoesToTheBinding(t *testing.T) {
 func TestAFailingBoundWorkerIsReplacedUnseenByTheClientAndForGood(t *testing.T) {
 	for name, fail := range map[string]http.HandlerFunc{"reset before headers": reset, "no headers in time": hang} {
 		t.Run(name, func(t *testing.T) {
-			r, workers := newAffineRig(t, Config{HeaderTimeout: 300 * time.Millisecond}, 3)
+			r, workers := newAffineRig(t, Config{HeaderTimeout: short}, 3)
 			r.send("s")
 			workers[0].set(fail)
 			p := r.send("s")

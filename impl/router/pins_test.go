@@ -155,7 +155,7 @@ func TestAPinnedRequestThatFailsGoesNowhereElse(t *testing.T) {
 		{"400", status(400), 400, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, workers := newRankedRig(t, Config{HeaderTimeout: 200 * time.Millisecond}, 0, 0)
+			r, workers := newRankedRig(t, Config{HeaderTimeout: short}, 0, 0)
 			r.with("bound", workerPin, "w0")
 			workers[0].set(c.handle)
 			for _, session := range []string{"", "new", "bound"} {

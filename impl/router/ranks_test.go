@@ -142,7 +142,7 @@ func TestAChangedNumberOfRanksMovesItsSessions(t *testing.T) {
 // becomes of them.
 func TestLoadByRankOnEveryPath(t *testing.T) {
 	var started, release = make(chan string, 8), make(chan string)
-	r, workers := newRankedRig(t, Config{HeaderTimeout: 300 * time.Millisecond}, 2, 0)
+	r, workers := newRankedRig(t, Config{HeaderTimeout: short}, 2, 0)
 	held := func(w http.ResponseWriter, req *http.Request) {
 		_, _ = io.Copy(io.Discard, req.Body)
 		started <- said(req)

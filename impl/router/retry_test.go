@@ -81,7 +81,7 @@ func TestABoundSessionGoesElsewhereOnce(t *testing.T) {
 		{"no headers", hang, 0, 2, 504, "header_timeout"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, workers := newAffineRig(t, Config{MaxAttempts: c.max, HeaderTimeout: 300 * time.Millisecond}, 5)
+			r, workers := newAffineRig(t, Config{MaxAttempts: c.max, HeaderTimeout: short}, 5)
 			byID := map[string]*upstreamWorker{}
 			for _, w := range workers {
 				byID[w.id] = w
@@ -128,13 +128,13 @@ func TestWhenEveryWorkerHangsTheAnswerIs504AfterOneRetry(t *testing.T) {
 		w := newWorker(t, fmt.Sprint("w", i), hang)
 		set, workers = append(set, w.entry()), append(workers, w)
 	}
-	r := newRig(t, Config{IdleTTL: time.Minute, HeaderTimeout: 150 * time.Millisecond}, nil, set...)
+	r := newRig(t, Config{IdleTTL: time.Minute, HeaderTimeout: short}, nil, set...)
 	for _, session := range []string{"", "s"} {
 		begin := time.Now()
 		if p := r.send(session); p.status != 504 || p.code() != "header_timeout" {
 			t.Errorf("got %+v", p)
 		}
-		if d := time.Since(begin); d < 300*time.Millisecond {
+		if d := time.Since(begin); d < 2*short {
 			t.Errorf("answered after %v, before two workers had their time", d)
 		}
 	}
@@ -151,10 +151,10 @@ func TestWhenEveryWorkerHangsTheAnswerIs504AfterOneRetry(t *testing.T) {
 func TestTheHeaderTimeoutDoesNotLimitTheStream(t *testing.T) {
 	s := newStepper()
 	w := newWorker(t, "w0", s.ServeHTTP)
-	r := newRig(t, Config{HeaderTimeout: 100 * time.Millisecond}, nil, w.entry())
+	r := newRig(t, Config{HeaderTimeout: short}, nil, w.entry())
 	resp := r.open(t.Context(), "")
 	receive(t, "started", s.started)
-	time.Sleep(250 * time.Millisecond)
+	time.Sleep(short + short/4) // longer than the router waits for headers
 	s.step <- "late"
 	s.step <- ""
 	if body, err := io.ReadAll(resp.Body); err != nil || string(body) != "data: late\n\n" {

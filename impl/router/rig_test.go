@@ -25,6 +25,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // patience is how long tests wait for what must happen.
 const patience = 10 * time.Second
 
+// short is how long a router of a test waits for headers that never come. Workers that
+// answer do so in less, on a busy machine, too.
+const short = time.Second
+
 // upstreamWorker is a worker whose behaviour a test sets.
 type upstreamWorker struct {
 	id     string

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/routeproof/routeproof/impl/affinity"
 )
@@ -77,7 +76,7 @@ func TestWhatAPrefillWorkersFailureDoes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := Config{HeaderTimeout: patience}
 			if c.status == 504 {
-				cfg.HeaderTimeout = 500 * time.Millisecond
+				cfg.HeaderTimeout = short
 			}
 			f := newFloor(t, cfg, one(2), one(2), nil)
 			f.workers["p0"].set(c.handle)
@@ -117,7 +116,7 @@ func TestWhatAPrefillWorkersFailureDoes(t *testing.T) {
 func TestPrefillThatCannotBeReachedIsTriedElsewhere(t *testing.T) {
 	for name, fail := range map[string]http.HandlerFunc{"reset": reset, "no headers": hang} {
 		t.Run(name, func(t *testing.T) {
-			f := newFloor(t, Config{HeaderTimeout: 300 * time.Millisecond}, one(4), one(1), nil)
+			f := newFloor(t, Config{HeaderTimeout: short}, one(4), one(1), nil)
 			f.want("s", "d0/- after p0/-")
 			f.workers["p0"].set(fail)
 			f.want("s", "d0/- after p1/-")
@@ -162,7 +161,7 @@ func TestPrefillThatCannotBeReachedIsTriedElsewhere(t *testing.T) {
 func TestADecodeFailureNeedsAnotherHandOff(t *testing.T) {
 	for name, fail := range map[string]http.HandlerFunc{"reset": reset, "no headers": hang} {
 		t.Run(name, func(t *testing.T) {
-			f := newFloor(t, Config{HeaderTimeout: 300 * time.Millisecond}, one(2), one(4), nil)
+			f := newFloor(t, Config{HeaderTimeout: short}, one(2), one(4), nil)
 			f.want("s", "d0/- after p0/-")
 			f.workers["d0"].set(func(w http.ResponseWriter, r *http.Request) {
 				_, _, params := f.read("d0", r)
