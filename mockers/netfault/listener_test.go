@@ -136,6 +136,18 @@ func TestRefuseClosesIdleConnectionsAndLetsRunningRequestsFinish(t *testing.T) {
 	}
 }
 
+// parked is how many connections hang.
+func parked(l *Listener) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.conns {
+		if c.parked {
+			n++
+		}
+	}
+	return n
+}
+
 func TestHangNeverAnswersNewOrIdleConnectionsAndResetsThemAtItsEnd(t *testing.T) {
 	for _, next := range []Mode{Open, Refuse} {
 		t.Run(next.String(), func(t *testing.T) {
@@ -158,6 +170,11 @@ func TestHangNeverAnswersNewOrIdleConnectionsAndResetsThemAtItsEnd(t *testing.T)
 					t.Fatalf("%s connection gave %q, %v during the hang; want silence", name, b, err)
 				}
 				c.SetReadDeadline(time.Now().Add(patience))
+			}
+			for end := time.Now().Add(patience); parked(l) < 2; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("%d connections hang, want 2", parked(l))
+				}
 			}
 			set(t, l, next)
 			for name, c := range map[string]*client{"fresh": fresh, "kept": kept} {
