@@ -208,12 +208,18 @@ func (s *server) lineages(args json.RawMessage) (action, error) {
 	}, nil
 }
 
-func (s *server) size(args json.RawMessage) (action, error) {
+// prefixes finds the index that an operation without other args is about.
+func (s *server) prefixes(args json.RawMessage) (*prefixes, error) {
 	a, err := decode[named](args)
 	if err != nil {
 		return nil, err
 	}
 	_, p, err := of[*prefixes](s, a.Instance)
+	return p, err
+}
+
+func (s *server) size(args json.RawMessage) (action, error) {
+	p, err := s.prefixes(args)
 	if err != nil {
 		return nil, err
 	}
@@ -228,11 +234,7 @@ func (s *server) size(args json.RawMessage) (action, error) {
 }
 
 func (s *server) dump(args json.RawMessage) (action, error) {
-	a, err := decode[named](args)
-	if err != nil {
-		return nil, err
-	}
-	_, p, err := of[*prefixes](s, a.Instance)
+	p, err := s.prefixes(args)
 	if err != nil {
 		return nil, err
 	}

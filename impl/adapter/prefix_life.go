@@ -127,11 +127,7 @@ func (s *server) awaitRemoval(args json.RawMessage) (action, error) {
 }
 
 func (s *server) flush(args json.RawMessage) (action, error) {
-	a, err := decode[named](args)
-	if err != nil {
-		return nil, err
-	}
-	_, p, err := of[*prefixes](s, a.Instance)
+	p, err := s.prefixes(args)
 	if err != nil {
 		return nil, err
 	}
