@@ -3,6 +3,7 @@ package perf
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -86,6 +87,18 @@ func (c *counts) check(t *testing.T) {
 	}
 }
 
+// keep writes what was measured into the directory that ROUTEPROOF_CALIBRATE_KEEP names, so
+// that other rules can be tried on it.
+func keep(t *testing.T, name string, trial int, f *record.File) {
+	dir := os.Getenv("ROUTEPROOF_CALIBRATE_KEEP")
+	if dir == "" {
+		return
+	}
+	if err := f.Write(filepath.Join(dir, fmt.Sprintf("%s-%03d.json", name, trial))); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Two measurements of the same index, one after the other, and the second one again, 15 %
 // slower: the one must be called in all ladders, the other in none.
 func TestCalibrateFiles(t *testing.T) {
@@ -101,6 +114,7 @@ func TestCalibrateFiles(t *testing.T) {
 	old := measure()
 	for i := range n {
 		new := measure()
+		keep(t, "file", i, new)
 		c.add(compare.Files(old, slower(new, 1.15), compare.Saved), compare.Files(old, new, compare.Saved))
 		old = new
 		progress(i+1, &c)
@@ -121,6 +135,8 @@ func TestCalibratePairs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		keep(t, "old", i, old)
+		keep(t, "new", i, new)
 		c.add(compare.SideBySide(old, slower(new, 1.10), compare.Pairs), compare.SideBySide(old, new, compare.Pairs))
 		progress(i+1, &c)
 	}

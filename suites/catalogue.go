@@ -16,7 +16,9 @@ import (
 	"github.com/routeproof/routeproof/suites/affinity"
 	"github.com/routeproof/routeproof/suites/bench"
 	"github.com/routeproof/routeproof/suites/bounds"
+	"github.com/routeproof/routeproof/suites/discovery"
 	"github.com/routeproof/routeproof/suites/mutants"
+	"github.com/routeproof/routeproof/suites/near"
 	"github.com/routeproof/routeproof/suites/pinning"
 	"github.com/routeproof/routeproof/suites/resilience"
 	"github.com/routeproof/routeproof/suites/routing"
@@ -32,7 +34,7 @@ const Version = "0.1.0"
 // families hold the cases as methods. A new case is a new method; a new family
 // is a new line here.
 var families = []any{
-	affinity.Cases{}, bounds.Cases{}, pinning.Cases{}, resilience.Cases{}, routing.Cases{}, scaling.Cases{}, sessionindex.Cases{}, streaming.Cases{},
+	affinity.Cases{}, bounds.Cases{}, discovery.Cases{}, pinning.Cases{}, resilience.Cases{}, routing.Cases{}, scaling.Cases{}, sessionindex.Cases{}, streaming.Cases{},
 }
 
 // Catalogue is everything that can be certified and everything that must be caught.
@@ -195,29 +197,23 @@ func (c *Catalogue) Match(args []string) ([]bench.Case, error) {
 			}
 		}
 		if len(out) == n {
-			return nil, fmt.Errorf("%q names no case, clause or area; near: %s (see `routeproof list`)", arg, strings.Join(c.near(arg), ", "))
+			return nil, fmt.Errorf("%q names no case, clause or area; near: %s (see `routeproof list`)", arg, c.Near(arg))
 		}
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].ID < out[j].ID })
 	return slices.CompactFunc(out, func(a, b bench.Case) bool { return a.ID == b.ID }), nil
 }
 
-// near lists what an unknown name may have meant: the cases of the same area, or the areas.
-func (c *Catalogue) near(arg string) []string {
-	area, _, _ := strings.Cut(strings.ToUpper(arg), "-")
-	var same, areas []string
+// Near lists what an unknown name may have meant: areas, clauses and cases.
+func (c *Catalogue) Near(name string) string {
+	var areas, clauses []string
 	for _, cl := range c.Spec.Clauses {
-		if cl.Area() == area {
-			same = append(same, cl.ID)
-		}
+		clauses = append(clauses, cl.ID)
 		if !slices.Contains(areas, cl.Area()) {
 			areas = append(areas, cl.Area())
 		}
 	}
-	if len(same) > 0 {
-		return same
-	}
-	return areas
+	return near.List(slices.Concat(areas, clauses, c.CaseIDs("")), name)
 }
 
 // SHA256 is the digest of the catalogue as a report names it: every case with

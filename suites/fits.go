@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/routeproof/routeproof/suites/bench"
+	"github.com/routeproof/routeproof/suites/near"
 	"github.com/routeproof/routeproof/suites/target"
 )
 
@@ -26,7 +27,7 @@ func (c *Catalogue) Fits(m *target.Manifest, jobs []Job) error {
 	for _, name := range m.VariantNames() {
 		if !slices.Contains(c.variants(), name) {
 			return m.Fault([]string{"variants", name}, "variants."+name, "", "no case runs in a variant of this name",
-				"the variants are "+strings.Join(c.variants(), ", "))
+				"near: "+near.List(c.variants(), name))
 		}
 	}
 	if err := c.leansOnNo(m); err != nil {

@@ -2,19 +2,21 @@ package suites
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/onsi/gomega/types"
 
 	"github.com/routeproof/routeproof/suites/bench"
@@ -23,6 +25,7 @@ import (
 	"github.com/routeproof/routeproof/suites/spec"
 	"github.com/routeproof/routeproof/suites/target"
 	"github.com/routeproof/routeproof/suites/target/component"
+	"github.com/routeproof/routeproof/suites/timeline"
 )
 
 // Blank is a job's result before it has run: not-run, with everything that is
@@ -73,7 +76,7 @@ func (r *runner) result(ctx context.Context, j Job) report.CaseResult {
 	}
 	pool := r.pools[j.Mutant]
 	if pool == nil {
-		env := bench.Env{Manifest: m, Seed: JobSeed(r.cfg.Seed, Job{Mutant: j.Mutant}), Logf: r.cfg.Logf}
+		env := bench.Env{Manifest: m, Seed: JobSeed(r.cfg.Seed, Job{Mutant: j.Mutant}), Logf: r.cfg.Logf, OpenStore: openStore}
 		if j.Mutant != "" {
 			mutant, ok := r.cat.Mutant(j.Mutant)
 			if !ok {
@@ -85,13 +88,18 @@ func (r *runner) result(ctx context.Context, j Job) report.CaseResult {
 		pool = bench.NewPool(env)
 		r.pools[j.Mutant] = pool
 	}
+	var seen *history.History
 	out := pool.Exec(ctx, x, res.Seed, func(h *history.History) (err error) {
+		seen = h
 		res.Evidence, err = save(r.cfg.Evidence, j, h)
 		return err
 	})
 	res.Started, res.Duration, res.LogTail = out.Started.UTC(), report.Seconds(out.Duration), out.LogTail
 	res.Judged(out.Finding)
 	res.Verdict = out.Verdict
+	if out.Verdict == report.Fail {
+		res.Example = timeline.Example(seen, out.Finding)
+	}
 	if out.Detail != "" {
 		res.Detail = out.Detail
 	}
@@ -147,15 +155,24 @@ func killed(res *report.CaseResult, j Job) {
 	}
 }
 
+// packers are for histories, which are large and repeat themselves; a new one
+// allocates a megabyte.
+var packers = sync.Pool{New: func() any {
+	w, err := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed)
+	if err != nil {
+		panic(err) // the level is a constant
+	}
+	return w
+}}
+
 // save writes the evidence of a job and returns its files, relative to the report's
 // directory, with their digests: the history and, of a conversation that went wrong, what
 // `routeproof adapter check --conversation` plays.
 func save(dir string, j Job, h *history.History) ([]report.Evidence, error) {
 	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed) // histories are large and repeat themselves
-	if err != nil {
-		return nil, err
-	}
+	w := packers.Get().(*gzip.Writer)
+	defer packers.Put(w)
+	w.Reset(&packed)
 	if err := errors.Join(json.NewEncoder(w).Encode(h), w.Close()); err != nil {
 		return nil, err
 	}

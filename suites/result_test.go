@@ -121,7 +121,7 @@ func TestAnUnknownCaseNamesNearOnes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for arg, want := range map[string]string{"RTE-099": "RTE-001", "rte": "RTE-001", "nonsense": "AFF"} {
+	for arg, want := range map[string]string{"RTE-099": "RTE-0", "rte": "RTE, ", "AFF-003/togther": "near: AFF-003/together, ", "nonsense": "near: "} {
 		if _, err := c.Match([]string{arg}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", arg, err)
 		}
@@ -141,8 +141,8 @@ func TestAManifestThatLacksWhatItsClaimsCallForIsRefusedAtItsLine(t *testing.T) 
 	good := string(target.Reference(c.Spec.ClaimNames()).Source())
 	for name, tc := range map[string]struct{ old, new, want string }{
 		"no variant with a short time": {"  shortTTL: {session: {idleTTL: 2s}}\n", "", `key "variants.shortTTL": missing`},
-		"a table too large to fill":    {"{capacity: 64}", "{capacity: 64000}", "m.yaml:12:19"},
-		"an idle time of hours":        {"idleTTL: 2s", "idleTTL: 2h", "m.yaml:11:14"},
+		"a table too large to fill":    {"{capacity: 64}", "{capacity: 64000}", "m.yaml:25:19"},
+		"an idle time of hours":        {"idleTTL: 2s", "idleTTL: 2h", "m.yaml:24:14"},
 		"a variant of no case":         {"  shortTTL:", "  shortTtl: {}\n  shortTTL:", `"variants.shortTtl"`},
 		"no idle time":                 {"idleTTL: 60s, ", "", "idleTTL"},
 		"no component":                 {"component: {inprocess: reference}\n", "", `key "component": missing`},
@@ -151,7 +151,8 @@ func TestAManifestThatLacksWhatItsClaimsCallForIsRefusedAtItsLine(t *testing.T) 
 		"no header for prefill":        {", prefillRank: X-Dynamo-Prefill-DP-Rank", "", `key "pins.prefillWorker": missing`},
 		"a claim that needs another":   {`"affinity.key": yes`, `"affinity.key": no`, `is answered no, which every case of it needs; answer affinity.key with yes, or this one with no`},
 		"a rank of no worker":          {`"pins.worker": yes`, `"pins.worker": no`, `"claims.pins.rank": answered yes, but pins.worker`},
-		"one model alone":              {"models: [mock, other]\naliases: {mock-latest: mock, \"org/mock\": mock, another: other}\n", "", `key "models": missing`},
+		"one model alone":              {"models: [mock, other]\naliases: {mock-latest: mock, \"org/mock\": mock, another: other}\n", "aliases: {mock-latest: mock}\n", `key "models": missing`},
+		"no alias":                     {"aliases: {mock-latest: mock, \"org/mock\": mock, another: other}\n", "", `key "aliases": missing`},
 		"no short wait for headers":    {"  shortHeaderTimeout: {timeouts: {headers: 1s}}\n", "", `key "variants.shortHeaderTimeout": missing`},
 		"a wait for headers too long":  {"{headers: 1s}", "{headers: 3s}", `declare at most 2s`},
 		"no wait for headers declared": {"{timeouts: {headers: 1s}}", "{timeouts: {}}", `declare at most 2s`},

@@ -134,7 +134,12 @@ func (r *runner) spec(j Job) {
 // may be called once per test binary, for Ginkgo runs one suite per process.
 func Run(t *testing.T, m *target.Manifest) {
 	t.Helper()
-	if err := Specs(Config{Manifest: m, Seed: 1, Logf: t.Logf}); err != nil {
+	run(t, Config{Manifest: m, Seed: 1, Logf: t.Logf})
+}
+
+func run(t *testing.T, cfg Config) {
+	t.Helper()
+	if err := Specs(cfg); err != nil {
 		t.Fatal(err)
 	}
 	gomega.RegisterFailHandler(ginkgo.Fail)

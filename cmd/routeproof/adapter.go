@@ -110,6 +110,12 @@ func (a *app) checking(ctx context.Context, files, command []string) error {
 	if err != nil {
 		return err
 	}
+	// What fails at the first line fails in every conversation, each time for as long.
+	if err := greet(ctx, command); err != nil && ctx.Err() == nil {
+		fmt.Fprintf(a.out, "fail      hello, with which every conversation begins\n  %s\n", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+		a.exit = report.ExitFailure
+		return nil
+	}
 	var passed, failed, declined int
 	for _, v := range all {
 		err := checkOne(ctx, v, command)
@@ -138,6 +144,25 @@ func (a *app) checking(ctx context.Context, files, command []string) error {
 		a.exit = report.ExitFailure
 	}
 	return nil
+}
+
+// greet asks the adapter who it is.
+func greet(ctx context.Context, command []string) error {
+	limited, cancel := context.WithTimeout(ctx, conversationLimit)
+	defer cancel()
+	c, err := component.Launch(limited, command)
+	if err != nil {
+		return err
+	}
+	_, err = c.Hello(limited)
+	var f *component.Fault
+	if errors.As(err, &f) && f.Kind == component.NoAnswer {
+		err = fmt.Errorf("%w\nIt was waited for %v. Does the adapter flush its output after each line?", err, conversationLimit)
+	}
+	if closed := c.Close(limited); err == nil {
+		err = closed
+	}
+	return err
 }
 
 func checkOne(ctx context.Context, v *conversation.Conversation, command []string) error {

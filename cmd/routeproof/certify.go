@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -36,17 +37,17 @@ func (o *options) flags(c *cobra.Command, reportDir string, withTarget bool) {
 	}
 	f.StringVar(&o.reportDir, "report-dir", reportDir, "folder for report.json, junit.xml and the evidence")
 	f.StringVar(&o.seed, "seed", "", "base seed of all random choices, 0 to 18446744073709551615 (default: random)")
-	f.IntVar(&o.shards, "shards", 0, "processes that run cases side by side (default: 6, or 1 for a target with fixed ports)")
+	f.IntVar(&o.shards, "shards", 0, "processes that run cases side by side (default: 8, or 1 for a target with fixed ports)")
 }
 
 // prepare turns flags into options of a run.
-func (o *options) prepare(a *app, changed func(flag string) bool) (certify.Options, error) {
+func (o *options) prepare(kill <-chan struct{}, changed func(flag string) bool) (certify.Options, error) {
 	var out certify.Options
 	cat, err := suites.Load()
 	if err != nil {
 		return out, harness(err)
 	}
-	out = certify.Options{Catalogue: cat, ManifestPath: o.target, ReportDir: o.reportDir, Shards: o.shards, Tool: tool()}
+	out = certify.Options{Catalogue: cat, ManifestPath: o.target, ReportDir: o.reportDir, Shards: o.shards, Tool: tool(), Kill: kill}
 	if changed("shards") && o.shards < 1 {
 		return out, usagef("--shards is %d; write 1 or more, or leave it out", o.shards)
 	}
@@ -75,6 +76,11 @@ func (o *options) prepare(a *app, changed func(flag string) bool) (certify.Optio
 	return out, nil
 }
 
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
 func seed(text string, given bool) (uint64, error) {
 	if !given {
 		var b [8]byte
@@ -97,13 +103,16 @@ func (a *app) certify() *cobra.Command {
 		Use:   "certify [--target FILE]",
 		Short: "Certify a router: every case, no filter, no retry",
 		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 && isFile(args[0]) {
+				return usagef("certify takes no argument; a manifest is named with --target: `routeproof certify --target %s`", args[0])
+			}
 			if len(args) > 0 {
 				return usagef("certify runs everything and takes no %q; use `routeproof run %s` to run a part", args[0], args[0])
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, _ []string) error {
-			p, err := o.prepare(a, c.Flags().Changed)
+		RunE: a.heeding(func(ctx context.Context, kill <-chan struct{}, c *cobra.Command, _ []string) error {
+			p, err := o.prepare(kill, c.Flags().Changed)
 			if err != nil {
 				return err
 			}
@@ -112,12 +121,15 @@ func (a *app) certify() *cobra.Command {
 				return usagef("--profile is empty; name a profile, or leave it out to certify all")
 			}
 			if c.Flags().Changed("expect") {
+				if expect == "" {
+					return usagef("--expect is empty; name a file with the expected verdicts, or leave it out")
+				}
 				if p.Expected, err = report.LoadExpected(expect, p.Catalogue.CaseIDs(""), p.Catalogue.Spec.ClaimNames()); err != nil {
 					return usagef("%v; correct the file that --expect names", err)
 				}
 			}
-			return a.runs(&p, certify.Run)
-		},
+			return a.runs(ctx, &p, certify.Run)
+		}),
 	}
 	o.flags(c, defaultReportDir, true)
 	c.Flags().StringVar(&profile, "profile", "", "certify the clauses of this profile only")
@@ -131,8 +143,8 @@ func (a *app) run() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [--target FILE | --mutant ID] [CASE|CLAUSE|AREA ...]",
 		Short: "Run some cases while developing a router; never certifies",
-		RunE: func(c *cobra.Command, args []string) error {
-			p, err := o.prepare(a, c.Flags().Changed)
+		RunE: a.heeding(func(ctx context.Context, kill <-chan struct{}, c *cobra.Command, args []string) error {
+			p, err := o.prepare(kill, c.Flags().Changed)
 			if err != nil {
 				return err
 			}
@@ -152,8 +164,8 @@ func (a *app) run() *cobra.Command {
 			for _, id := range cases {
 				p.Jobs = append(p.Jobs, suites.Job{Case: id, Mutant: mutant})
 			}
-			return a.runs(&p, certify.Run)
-		},
+			return a.runs(ctx, &p, certify.Run)
+		}),
 	}
 	o.flags(c, defaultRunDir, true)
 	c.Flags().StringVar(&mutant, "mutant", "", "run on this wrong router, to see what a failure looks like")
@@ -184,14 +196,14 @@ func (a *app) selfTest() *cobra.Command {
 		Use:   "selftest",
 		Short: "Test the suite itself: the reference must pass, every mutant must be killed",
 		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			p, err := o.prepare(a, c.Flags().Changed)
+		RunE: a.heeding(func(ctx context.Context, kill <-chan struct{}, c *cobra.Command, _ []string) error {
+			p, err := o.prepare(kill, c.Flags().Changed)
 			if err != nil {
 				return err
 			}
 			p.Mode = report.SelfTest
-			return a.runs(&p, certify.SelfTest)
-		},
+			return a.runs(ctx, &p, certify.SelfTest)
+		}),
 	}
 	o.flags(c, defaultReportDir, false)
 	return c

@@ -8,15 +8,16 @@ import (
 
 	"github.com/routeproof/routeproof/suites"
 	"github.com/routeproof/routeproof/suites/bench"
+	"github.com/routeproof/routeproof/suites/near"
 	"github.com/routeproof/routeproof/suites/spec"
 )
 
 func (a *app) explain() *cobra.Command {
 	return &cobra.Command{
-		Use: "explain CLAUSE|CASE|AREA", Short: "Explain a clause: what it demands, why, how it is tested, what that catches",
+		Use: "explain CLAUSE|CASE|AREA|CLAIM|PROFILE|MUTANT", Short: "Explain a clause (what it demands, why, how it is tested, what that catches), a claim, a profile or a mutant",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("explain needs one clause, case or area; write `routeproof explain AFF-001` (see `routeproof list`)")
+				return usagef("explain needs one clause, case, area, claim, profile or mutant; write `routeproof explain AFF-001` (see `routeproof list`)")
 			}
 			return nil
 		},
@@ -26,7 +27,7 @@ func (a *app) explain() *cobra.Command {
 				return harness(err)
 			}
 			id := canonical(cat, args[0])
-			if a.area(cat, id) {
+			if a.area(cat, id) || a.claim(cat, id) || a.profile(cat, id) || a.mutant(cat, id) {
 				return nil
 			}
 			clause, _, isCase := strings.Cut(id, "/")
@@ -36,11 +37,7 @@ func (a *app) explain() *cobra.Command {
 				cases, ok = []string{id}, ok && known
 			}
 			if !ok {
-				ids := cat.CaseIDs("")
-				for _, c := range cat.Spec.Clauses {
-					ids = append(ids, c.ID)
-				}
-				return usagef("%q is no clause, no case and no area; near: %s (see `routeproof list`)", id, strings.Join(nearest(ids, id), ", "))
+				return usagef("%q is no clause, no case, no area, no claim, no profile and no mutant; near: %s (see `routeproof list`)", id, near.List(names(cat), id))
 			}
 			a.clause(cl)
 			for _, id := range cases {

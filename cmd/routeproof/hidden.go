@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -24,6 +26,11 @@ func (a *app) shard() *cobra.Command {
 				return err
 			}
 			defer events.Close()
+			if os.Getenv("GOGC") == "" {
+				// A shard holds little and makes much garbage: collecting less often saves a
+				// tenth of its time, which its neighbours on two cores can use.
+				debug.SetGCPercent(300)
+			}
 			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
 			return harness(certify.ShardMain(ctx, a.in, events, a.err))

@@ -3,12 +3,15 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/routeproof/routeproof/suites"
+	"github.com/routeproof/routeproof/suites/bench"
+	"github.com/routeproof/routeproof/suites/mutants"
 	"github.com/routeproof/routeproof/suites/spec"
 )
 
@@ -27,12 +30,16 @@ type listed struct {
 func (a *app) list() *cobra.Command {
 	var asJSON, matrix bool
 	c := &cobra.Command{
-		Use: "list", Short: "List the clauses, their cases and what these have been shown to catch", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		Use: "list [AREA|CLAUSE|CASE ...]", Short: "List the clauses, their cases and what these have been shown to catch",
+		RunE: func(_ *cobra.Command, args []string) error {
 			cat, err := suites.Load()
-			switch {
-			case err != nil:
+			if err != nil {
 				return harness(err)
+			}
+			if err := only(cat, args); err != nil {
+				return err
+			}
+			switch {
 			case asJSON && matrix:
 				return usagef("--json and --matrix are two different lists; give one")
 			case asJSON:
@@ -46,6 +53,34 @@ func (a *app) list() *cobra.Command {
 	c.Flags().BoolVar(&asJSON, "json", false, "print the clauses as JSON")
 	c.Flags().BoolVar(&matrix, "matrix", false, "print which mutants each case kills")
 	return c
+}
+
+// only leaves in the catalogue what begins with one of the prefixes, such as an area,
+// a clause or the beginning of one, whatever their case: whole clauses, or one's cases.
+func only(cat *suites.Catalogue, prefixes []string) error {
+	if len(prefixes) == 0 {
+		return nil
+	}
+	begins := func(id, prefix string) bool {
+		return len(id) >= len(prefix) && strings.EqualFold(id[:len(prefix)], prefix)
+	}
+	for _, p := range prefixes {
+		if p == "" || !slices.ContainsFunc(cat.Spec.Clauses, func(cl spec.Clause) bool { return begins(cl.ID, p) }) &&
+			!slices.ContainsFunc(cat.Cases, func(c bench.Case) bool { return begins(c.ID, p) }) {
+			return usagef("no clause and no case begins with %q; near: %s (`routeproof list` without it lists all)", p, cat.Near(p))
+		}
+	}
+	chosen := func(id string) bool {
+		return slices.ContainsFunc(prefixes, func(p string) bool { return begins(id, p) })
+	}
+	cat.Cases = slices.DeleteFunc(cat.Cases, func(c bench.Case) bool { return !chosen(c.ID) })
+	s := *cat.Spec
+	s.Clauses = slices.DeleteFunc(slices.Clone(s.Clauses), func(cl spec.Clause) bool { return !chosen(cl.ID) && len(cat.CaseIDs(cl.ID)) == 0 })
+	cat.Spec = &s
+	cat.Mutants = slices.DeleteFunc(cat.Mutants, func(m mutants.Mutant) bool {
+		return !slices.ContainsFunc(m.KilledBy, chosen)
+	})
+	return nil
 }
 
 func clauses(cat *suites.Catalogue) []listed {

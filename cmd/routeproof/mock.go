@@ -84,7 +84,7 @@ A fault is {"kind": KIND, ...}. Its kinds, and the further keys of each:
   reset-before-headers  read a request, then reset its connection                  close, count
   reset-after-events    reset a stream after so many events                        events, close, count
   error-event           end a stream with an error event after so many events      events, count
-  status                answer with an error                                       status (400 to 599), retryAfter (seconds), count
+  status                answer with an error or a redirect                         status (300 to 599), retryAfter (seconds), location, count
 
 count is how many requests the fault strikes, 0 all until it is cleared; with close, the connection is closed in the
 ordinary way instead of reset. An example, for workers that were started with --admin 127.0.0.1:9900:

@@ -84,7 +84,7 @@ func (a *app) perfRun() *cobra.Command {
 		Long: "Measure a target's session index. Suites: complexity, every ladder to its top; short, to a middle rung; speed, one or\n" +
 			"two rungs of each, often enough to compare. Exit 5: a ladder exceeds its class; 4: the noise does not allow to tell.",
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: a.heeding(func(ctx context.Context, _ <-chan struct{}, c *cobra.Command, _ []string) error {
 			o, err := m.options(a, c, suite)
 			if err != nil {
 				return err
@@ -100,8 +100,8 @@ func (a *app) perfRun() *cobra.Command {
 					}
 				}
 			}
-			return a.perfRuns(s, o, save, text)
-		},
+			return a.perfRuns(ctx, s, o, save, text)
+		}),
 	}
 	m.flags(c)
 	c.Flags().StringVar(&suite, "suite", complexity.SuiteComplexity, strings.Join(complexity.SuiteNames(), ", "))
@@ -147,17 +147,16 @@ func saveable(flag, name string) error {
 	return nil
 }
 
-func (a *app) perfRuns(s perf.Source, o perf.Options, save, text string) error {
-	ctx, _, done := a.interrupts()
-	defer done()
+func (a *app) perfRuns(ctx context.Context, s perf.Source, o perf.Options, save, text string) error {
 	f, err := perf.Run(ctx, s, o)
 	if f == nil || len(f.Ladders) == 0 && err != nil {
 		return a.unmeasured(ctx, err)
 	}
 	problem := a.keep(f, save, text)
-	if err := perfreport.Table(a.out, f); err != nil {
-		return harness(err)
+	if save != "" {
+		a.saved = "see `routeproof perf report " + save + "`"
 	}
+	_ = perfreport.Table(a.out, f) // what is lost of it, a.out remembers
 	if err != nil {
 		problem = errors.Join(a.unmeasured(ctx, err), problem)
 	}
@@ -224,7 +223,8 @@ func (a *app) perfCompare() *cobra.Command {
 		Use: "compare OLD NEW", Short: "Say whether a measurement, or with --ab a program, is slower than another",
 		Long: "Compare two files that `routeproof perf run --save` wrote, by the ratios of target to map; or with --ab two targets, each a\n" +
 			"manifest (.yaml, .yml) or a program that serves an adapter when it is started with the argument `adapter`, such as another\n" +
-			"build of routeproof, sample by sample in turns. Exit 5: a regression; 4: too few samples to tell.",
+			"build of routeproof, sample by sample in turns. Exit 5: a regression; 4: none was found, but none can be excluded, because of\n" +
+			"too few samples, a ladder of the old one that the new one lacks, another suite or an interrupted measurement.",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return usagef("compare takes two, the old one and the new one, and got %d; see `%s --help`", len(args), c.CommandPath())
@@ -248,7 +248,7 @@ func (a *app) perfCompare() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.compared(compare.Files(old, new, compare.Saved))
+			return a.compared(compare.Files(old, new, compare.Saved), "measure both to the end, with --suite speed and the same --ladder")
 		},
 	}
 	m.flags(c)
@@ -282,7 +282,7 @@ func (a *app) sideBySide(c *cobra.Command, m measuring, old, new string) error {
 	if err != nil {
 		return a.unmeasured(ctx, err)
 	}
-	return a.compared(compare.SideBySide(x, y, compare.Pairs))
+	return a.compared(compare.SideBySide(x, y, compare.Pairs), "compare programs of which the new one claims what the old one claims")
 }
 
 // program is a manifest's component, or a program that is an adapter.
@@ -304,16 +304,17 @@ func program(name string) (perf.Source, error) {
 	return perf.FromProgram(path), nil
 }
 
-func (a *app) compared(r compare.Result) error {
-	if err := perfreport.Comparison(a.out, r); err != nil {
-		return harness(err)
-	}
-	switch bad := r.Regressions(); {
+// compared says what a comparison came to; remedy is for one that proves nothing.
+func (a *app) compared(r compare.Result, remedy string) error {
+	_ = perfreport.Comparison(a.out, r) // what is lost of it, a.out remembers
+	switch bad, gaps := r.Regressions(), r.Gaps(); {
 	case len(bad) > 0:
 		fmt.Fprintf(a.out, "%s\n", count(len(bad), "regression"))
 		a.exit = report.ExitPerformance
+	case len(gaps) > 0:
+		return harness(fmt.Errorf("no regression was found, but none can be excluded: %s; %s", strings.Join(gaps, ", "), remedy))
 	case r.Undecided():
-		return harness(errors.New("nothing can be told: the two have no ladder in common that was timed often enough; measure both with --suite speed"))
+		return harness(fmt.Errorf("nothing can be told: the two have no ladder in common that was timed often enough; %s", remedy))
 	default:
 		fmt.Fprintln(a.out, "no regression")
 	}

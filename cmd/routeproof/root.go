@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/routeproof/routeproof/suites/certify"
+	"github.com/routeproof/routeproof/suites/near"
 	"github.com/routeproof/routeproof/suites/report"
 	"github.com/routeproof/routeproof/suites/target"
 )
@@ -18,19 +20,29 @@ import (
 type app struct {
 	in       io.Reader
 	out, err io.Writer
-	exit     int // of a command that ended without an error
+	exit     int    // of a command that ended without an error
+	saved    string // where what it printed can be read, too
 }
 
 // run runs one command line and returns the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{in: stdin, out: stdout, err: stderr}
+	out := &output{Writer: stdout}
+	a := &app{in: stdin, out: out, err: stderr}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	root.SetOut(out)
 	root.SetErr(stderr)
-	if c, err := root.ExecuteC(); err != nil {
+	c, err := root.ExecuteC()
+	lost := out.lost()
+	if err != nil && (lost == nil || !errors.Is(err, lost)) {
 		return a.failed(err, c.CommandPath())
+	}
+	if lost != nil {
+		remedy := cmp.Or(a.saved, "write it elsewhere")
+		if code := a.failed(harness(fmt.Errorf("standard output cannot be written: %w; %s", lost, remedy)), c.CommandPath()); a.exit == report.ExitOK {
+			return code // any other says more
+		}
 	}
 	return a.exit
 }
@@ -48,7 +60,7 @@ func (a *app) root() *cobra.Command {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(badFlag)
-	root.AddCommand(a.certify(), a.run(), a.list(), a.explain(), a.selfTest(), a.serve(), a.mock(), a.adapter(), a.perf(), a.version(), a.shard(), a.hostile())
+	root.AddCommand(a.certify(), a.run(), a.list(), a.explain(), a.evidence(), a.selfTest(), a.serve(), a.mock(), a.adapter(), a.perf(), a.version(), a.shard(), a.hostile())
 	return root
 }
 
@@ -63,7 +75,7 @@ func known(c *cobra.Command, args []string) error {
 			names = append(names, sub.Name())
 		}
 	}
-	return usagef("unknown command %q; near: %s (see `routeproof --help`)", args[0], strings.Join(nearest(names, args[0])[:2], ", "))
+	return usagef("unknown command %q; near: %s (see `routeproof --help`)", args[0], strings.Join(near.Names(names, args[0])[:2], ", "))
 }
 
 // wanted says what a flag takes, by the type of its value.

@@ -7,8 +7,10 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/pprof"
 	"syscall"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
 	"github.com/routeproof/routeproof/suites/certify"
@@ -16,7 +18,7 @@ import (
 )
 
 // runs runs the cases: progress on standard error, the summary on standard output.
-func (a *app) runs(p *certify.Options, f func(context.Context, certify.Options) (*report.Report, error)) error {
+func (a *app) runs(ctx context.Context, p *certify.Options, f func(context.Context, certify.Options) (*report.Report, error)) error {
 	if err := p.Complete(); err != nil {
 		return err
 	}
@@ -30,9 +32,6 @@ func (a *app) runs(p *certify.Options, f func(context.Context, certify.Options) 
 		fmt.Fprintf(a.err, "routeproof: %s of %s %s, %s in %s, seed %d\n", p.Mode,
 			p.Manifest.Implementation.Project, p.Manifest.Implementation.Version, count(len(p.Jobs), "case"), count(p.Shards, "shard"), p.Seed)
 	}
-	ctx, kill, done := a.interrupts()
-	defer done()
-	p.Kill = kill
 	r, err := f(ctx, *p)
 	if r == nil {
 		if err == nil {
@@ -46,6 +45,7 @@ func (a *app) runs(p *certify.Options, f func(context.Context, certify.Options) 
 	if tty {
 		progress.Live = false // its last line stays
 	}
+	a.saved = "read " + filepath.Join(dir, report.JSONFile)
 	summary.Summary(r)
 	if err != nil {
 		return harness(fmt.Errorf("the run has ended, but its report cannot be written: %w", err))
@@ -76,19 +76,33 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// interrupts gives a context that ends with the first signal that asks us to
-// end, and a channel that is closed by the second.
+// heeding makes a command of one that runs cases: from its first step on, the first
+// signal that asks us to end ends the context, and the second closes kill. Nor is it
+// ended by a reader of its output who leaves.
+func (a *app) heeding(run func(ctx context.Context, kill <-chan struct{}, c *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		ctx, kill, done := a.interrupts()
+		defer done()
+		return run(ctx, kill, c, args)
+	}
+}
+
+// interrupts is what heeding heeds.
 func (a *app) interrupts() (context.Context, <-chan struct{}, func()) {
+	outlive()
 	ctx, cancel := context.WithCancel(context.Background())
 	kill, over := make(chan struct{}), make(chan struct{})
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	go func() {
 		for n := 1; ; n++ {
 			select {
 			case <-over:
 				return
 			case s := <-signals:
+				if s == syscall.SIGQUIT { // it asks for this, too
+					_ = pprof.Lookup("goroutine").WriteTo(a.err, 2)
+				}
 				switch n {
 				case 1:
 					fmt.Fprintf(a.err, "\nrouteproof: %s: stopping; the report of what ran follows (again: stop at once)\n", s)
@@ -108,6 +122,9 @@ func (a *app) interrupts() (context.Context, <-chan struct{}, func()) {
 
 // terminal says whether w is one, and how wide; 0 is unknown.
 func terminal(w io.Writer) (columns int, tty bool) {
+	if o, ok := w.(*output); ok {
+		w = o.Writer
+	}
 	f, ok := w.(*os.File)
 	if !ok {
 		return 0, false

@@ -55,7 +55,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"exits":       exits,       // exits STATUS ARG...: run routeproof; stdout and stderr can be matched
 		"start":       start,       // start NAME ARG...: run it beside the script, into NAME.out and NAME.err
-		"signal":      send,        // signal NAME INT|TERM|HUP|KILL
+		"signal":      send,        // signal NAME INT|QUIT|TERM|HUP|KILL
 		"ends":        ends,        // ends NAME STATUS: wait for it; -1 is a signal
 		"await":       await,       // await FILE REGEXP: until it matches; a group goes into $FOUND
 		"get":         get,         // get URL REGEXP: until the answer matches
@@ -64,7 +64,10 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"nothingleft": nothingLeft, // no process of the script lives
 		"manifest":    manifest,    // manifest FILE [OLD NEW]...: the reference as a process, changed
 		"claiming":    claiming,    // claiming FILE LAUNCH CLAIM...: a target that claims no more than these
-		"measurement": measurement, // measurement FILE FACTOR: of d/match, with its times multiplied
+		"measurement": measurement, // measurement FILE FACTOR [LADDER|SUITE|interrupted]...: of d/match, and of more, with its times multiplied
+		"unheard":     unheard,     // unheard STATUS out|err|both|full ARG...: run routeproof with nobody at the other end, or on a full disk
+		"fifo":        fifo,        // fifo FILE: a named pipe
+		"feed":        feed,        // feed FIFO FILE SIGNAL NAME: once NAME reads the pipe, signal it, and then give it the file
 		"expectation": expectation, // expectation FILE REPORT [CASE VERDICT]...: what the report says, changed
 	}
 }
@@ -121,7 +124,7 @@ func lookPath(ts *testscript.TestScript, name string) string {
 }
 
 func send(ts *testscript.TestScript, _ bool, args []string) {
-	s := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}[args[1]]
+	s := map[string]syscall.Signal{"INT": syscall.SIGINT, "QUIT": syscall.SIGQUIT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}[args[1]]
 	ts.Check(ts.Value("processes").(processes)[args[0]].cmd.Process.Signal(s))
 }
 

@@ -80,11 +80,25 @@ func expectation(ts *testscript.TestScript, _ bool, args []string) {
 func measurement(ts *testscript.TestScript, _ bool, args []string) {
 	factor, err := strconv.ParseFloat(args[1], 64)
 	ts.Check(err)
-	l := record.Ladder{Name: "d/match", Symbol: "d"}
+	f := record.File{Suite: "speed", Complete: true}
+	names := []string{"d/match"}
+	for _, a := range args[2:] {
+		switch {
+		case a == "interrupted":
+			f.Complete = false
+		case strings.Contains(a, "/"):
+			names = append(names, a)
+		default:
+			f.Suite = a
+		}
+	}
+	var samples []record.Sample
 	for i := range 30 {
 		ns := factor * float64(10000+i*7%13*20) // a spread of a few percent
-		l.Samples = append(l.Samples, record.Sample{Round: 1 + i, N: 256, Ops: 16, NS: int64(ns), Control: 5000})
+		samples = append(samples, record.Sample{Round: 1 + i, N: 256, Ops: 16, NS: int64(ns), Control: 5000})
 	}
-	f := record.File{Suite: "speed", Complete: true, Ladders: []record.Ladder{l}}
+	for _, name := range names {
+		f.Ladders = append(f.Ladders, record.Ladder{Name: name, Symbol: "d", Samples: samples})
+	}
 	ts.Check(f.Write(ts.MkAbs(args[0])))
 }

@@ -26,7 +26,15 @@ func (a *app) serve() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve --config FILE | serve --listen ADDR --worker URL ...",
 		Short: "Run the reference router; SIGHUP reads its file again",
-		Args:  cobra.NoArgs,
+		Long: `Run the reference router; SIGHUP reads its file again.
+
+The file lists the workers, or says in which store they register themselves:
+
+  discovery: {store: etcd, endpoints: ["http://127.0.0.1:2379"], prefix: /routeproof/workers}
+  discovery: {store: file, root: DIR}
+
+GET /routeproof/workers answers which workers the router uses now.`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			changed := c.Flags().Changed
 			if changed("config") {

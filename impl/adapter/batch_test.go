@@ -34,7 +34,7 @@ func oneBlockStores(n int) []byte {
 
 // A batch's own cost is what it takes longer for than the same calls without it.
 func TestABatchCostsLittleBesideTheCalls(t *testing.T) {
-	if testing.Short() {
+	if testing.Short() || raceDetector {
 		t.Skip("a measurement")
 	}
 	const ops, rounds = 20_000, 7
@@ -107,6 +107,23 @@ func BenchmarkReadingABatch(b *testing.B) {
 	for b.Loop() {
 		if _, err := s.batch(json.RawMessage(args)); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+func TestWhatABatchIsAboutIsSeenInItsFirstOperation(t *testing.T) {
+	for batch, want := range map[string]string{
+		`{"ops":[{"op":"size","args":{"instance":"i1"}},{"op":"size","args":{"instance":"i2"}}]}`: `{"instance":"i1"}`,
+		` { "ops" : [ {"op":"release","args":{"lease":"l1"}}, what follows is not read`:           `{"lease":"l1"}`,
+		`{"ops":[{"op":"count"}]}`: "",
+		`{"ops":[]}`:               "",
+		`{"ops":{}}`:               "",
+		`{"others":[{"args":{"instance":"i1"}}]}`: "",
+		`[]`: "",
+		``:   "",
+	} {
+		if got := string(firstArgs(json.RawMessage(batch))); got != want {
+			t.Errorf("%s is about %q, want %q", batch, got, want)
 		}
 	}
 }

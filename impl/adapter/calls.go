@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,13 +47,12 @@ func (s *server) subject(r request) *instance {
 		Instance string `json:"instance"`
 		Lease    any    `json:"lease"`
 		Token    string `json:"token"`
-		Ops      []struct {
-			Args struct {
-				Instance string `json:"instance"`
-			} `json:"args"`
-		} `json:"ops"`
 	}
-	if json.Unmarshal(r.Args, &a) != nil {
+	args := r.Args
+	if r.Op == "batch" {
+		args = firstArgs(args)
+	}
+	if json.Unmarshal(args, &a) != nil {
 		return nil // the operation itself will say why
 	}
 	if id, ok := a.Lease.(string); ok && s.leases.held[id] != nil {
@@ -61,10 +61,23 @@ func (s *server) subject(r request) *instance {
 	if t, ok := s.tokens.held[a.Token]; ok {
 		return t.on
 	}
-	if len(a.Ops) > 0 {
-		return s.instances[a.Ops[0].Args.Instance]
-	}
 	return s.instances[a.Instance]
+}
+
+// firstArgs are the args of a batch's first operation. It reads no further than that: a
+// batch may be long, and whoever runs it reads all of it.
+func firstArgs(batch json.RawMessage) json.RawMessage {
+	d := json.NewDecoder(bytes.NewReader(batch))
+	for _, want := range []json.Token{json.Delim('{'), "ops", json.Delim('[')} {
+		if got, err := d.Token(); err != nil || got != want {
+			return nil
+		}
+	}
+	var first part
+	if !d.More() || d.Decode(&first) != nil {
+		return nil
+	}
+	return first.Args
 }
 
 // target is a worker and, maybe, one of its ranks, as the protocol writes it.

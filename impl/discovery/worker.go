@@ -1,5 +1,6 @@
-// Package discovery says which workers there are. Version 1 holds a set that is
-// given and replaced as a whole; it opens no connection and keeps no clock.
+// Package discovery says which workers there are: a Static set is given and replaced
+// as a whole; a Follower makes one of the records that workers keep in a Store, by
+// Register. Stores are in packages of their own, and so is what they depend on.
 package discovery
 
 import (

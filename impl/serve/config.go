@@ -37,7 +37,8 @@ type file struct {
 
 	Aliases map[string]string `yaml:"aliases"` // other names of models -> those that workers serve
 
-	Workers []worker `yaml:"workers"`
+	Workers   []worker `yaml:"workers"`   // the workers; or
+	Discovery *source  `yaml:"discovery"` // where they are
 
 	idleTTL, headerTimeout time.Duration // parsed
 }
@@ -113,6 +114,9 @@ func parse(name string, text []byte) (*file, error) {
 		key, _, _ := strings.Cut(strings.ReplaceAll(err.Error(), ":", " "), " ") // settings are named first
 		return nil, &FileError{File: name, Line: lineOf(text, "$."+key), Problem: err.Error()}
 	}
+	if fe := f.checkDiscovery(name, text); fe != nil {
+		return nil, fe
+	}
 	if err := discovery.Validate(f.workers()); err != nil {
 		fe := &FileError{File: name, Problem: err.Error()}
 		var we *discovery.Error
@@ -125,6 +129,28 @@ func parse(name string, text []byte) (*file, error) {
 		return nil, fe
 	}
 	return &f, nil
+}
+
+// checkDiscovery returns what is wrong with the discovery section, or nil.
+func (f *file) checkDiscovery(name string, text []byte) *FileError {
+	at := lineOf(text, "$.discovery")
+	if f.Discovery == nil {
+		if at == 0 {
+			return nil
+		}
+		return &FileError{File: name, Line: at, Problem: "discovery is empty: set store to etcd or file, or leave the section out"}
+	}
+	if line := lineOf(text, "$.workers"); line != 0 {
+		return &FileError{File: name, Line: line, Problem: "workers and discovery are both set: leave one out"}
+	}
+	key, problem := f.Discovery.check()
+	if problem == "" {
+		return nil
+	}
+	if line := lineOf(text, "$.discovery."+key); line != 0 {
+		at = line
+	}
+	return &FileError{File: name, Line: at, Problem: "discovery." + key + " " + problem}
 }
 
 // syntaxError says where the decoder stumbled, and over what.

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/routeproof/routeproof/impl/discovery"
 	"github.com/routeproof/routeproof/impl/router"
 )
 
@@ -26,7 +27,8 @@ const GenerationPath = "/routeproof/generation"
 // running requests finish for a short while and returns. Each value on reload
 // makes it read the file again: workers and generation take effect, in this
 // order; a file that is bad, or changes anything else, is logged as an error and
-// changes nothing.
+// changes nothing. Workers that come from a store are followed all the time; while
+// the store is out of reach, those that were known last stay.
 //
 // It returns nil after a clean end, a *FileError for a file that is bad at the
 // start, and otherwise what kept the router from serving.
@@ -48,9 +50,11 @@ func run(ctx context.Context, name string, reload <-chan struct{}, log *slog.Log
 	if err != nil {
 		return err
 	}
-	if err := r.SetWorkers(f.workers()); err != nil {
+	workers := &roster{use: r.SetWorkers}
+	if err := workers.set(f.workers()); err != nil {
 		return err
 	}
+	r.Handle(WorkersPath, workers)
 	var generation atomic.Pointer[string]
 	generation.Store(&f.Generation)
 	r.Handle(GenerationPath, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -61,6 +65,14 @@ func run(ctx context.Context, name string, reload <-chan struct{}, log *slog.Log
 	l, err := lc.Listen(ctx, "tcp", f.Listen)
 	if err != nil {
 		return fmt.Errorf("%s: listen %q: %w; choose a free address", name, f.Listen, err)
+	}
+	if f.Discovery != nil {
+		stop, err := follow(ctx, f.Discovery, workers, log)
+		if err != nil {
+			_ = l.Close() // nobody has connected to it
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		defer stop()
 	}
 	log.Info("serving", "address", l.Addr().String(), "workers", len(f.Workers), "generation", f.Generation)
 	served := make(chan error, 1)
@@ -75,8 +87,8 @@ func run(ctx context.Context, name string, reload <-chan struct{}, log *slog.Log
 				continue
 			}
 			next, err := reread(name, f)
-			if err == nil {
-				err = r.SetWorkers(next.workers())
+			if err == nil && next.Discovery == nil {
+				err = workers.set(next.workers())
 			}
 			if err != nil {
 				log.Error("reload refused, the last good configuration stays", "file", name, "error", err.Error())
@@ -92,6 +104,29 @@ func run(ctx context.Context, name string, reload <-chan struct{}, log *slog.Log
 			return errors.Join(err, <-served)
 		}
 	}
+}
+
+// follow keeps the workers as they are in the store, until stop is called.
+func follow(ctx context.Context, from *source, workers *roster, log *slog.Logger) (stop func(), err error) {
+	store, err := from.open(log)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // to the end of the last request
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := discovery.NewFollower(store, "", workers.set, log).Run(ctx); err != nil {
+			log.Error("workers are not followed any more", "error", err.Error())
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+		if err := store.Close(); err != nil {
+			log.Warn("closing the store", "error", err.Error())
+		}
+	}, nil
 }
 
 func reread(name string, now *file) (*file, error) {

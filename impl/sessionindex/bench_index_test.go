@@ -97,3 +97,80 @@ func BenchmarkReadsBesideWrites(b *testing.B) {
 		}
 	})
 }
+
+// updating enqueues stores and evictions of another rank, some at a time, until it is told
+// to stop, and says how many those were.
+func updating(b *testing.B, r *indexRig, chain []Hash) (stop func() int) {
+	b.Helper()
+	over, count := make(chan struct{}), make(chan int)
+	go func() {
+		n := 0
+		for {
+			for range 64 {
+				at := n % 1023
+				if n++; n%8 == 0 {
+					_ = r.EnqueueRemove(w1, chain[at:at+1])
+				} else {
+					_ = r.EnqueueStore(Store{Session: "t", At: w1, Incarnation: "first", Parent: Under(chain[at]), Blocks: chain[at+1 : at+2]})
+				}
+			}
+			_ = r.Flush(b.Context())
+			select {
+			case <-over:
+				count <- n
+				return
+			default:
+			}
+		}
+	}()
+	return func() int {
+		close(over)
+		return <-count
+	}
+}
+
+// Matches of many requests, alone and beside the events of another rank, which come in
+// through its lane. What is allocated is the updates'.
+func BenchmarkMatchesAtOnce(b *testing.B) {
+	for name, beside := range map[string]bool{"alone": false, "beside updates": true} {
+		b.Run(name, func(b *testing.B) {
+			r, chain := benchRig(b)
+			ctx := b.Context()
+			stop := func() int { return 0 }
+			if beside {
+				stop = updating(b, r, chain)
+			}
+			b.RunParallel(func(p *testing.PB) {
+				for i := 0; p.Next(); i++ {
+					if _, err := r.AdmitMatch(Match{Session: "s", At: w0, Incarnation: "first", Block: chain[i%1024]}).Apply(ctx); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+			b.StopTimer()
+			b.ReportMetric(float64(stop())/float64(b.N), "updates/op")
+			if err := r.Close(ctx); err != nil {
+				b.Error(err)
+			}
+		})
+	}
+}
+
+// An event that comes in through a lane, with a flush for each 64 of them.
+func BenchmarkLane(b *testing.B) {
+	r, chain := benchRig(b)
+	for i := range b.N {
+		n := i % 1023
+		if err := r.EnqueueStore(Store{Session: "s", At: w0, Incarnation: "first", Parent: Under(chain[n]), Blocks: chain[n+1 : n+2]}); err != nil {
+			b.Fatal(err)
+		}
+		if i%64 == 63 {
+			if err := r.Flush(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	if err := r.Close(b.Context()); err != nil {
+		b.Error(err)
+	}
+}

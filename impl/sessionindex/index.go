@@ -19,13 +19,18 @@ import (
 // Reads take the core's lock, too: they may tidy what a graft has left, and are so short
 // that a lock for many readers gained nothing (BenchmarkReadsBesideWrites, two cores).
 //
-// Index has no goroutine and no queue: who applies a ticket waits for it. Intake is for
-// those who must not wait, Sequencer for those who tell a physical index as well.
+// There are two ways in. Who applies a ticket waits for it; who enqueues an event does not:
+// each rank has a lane, in which its events wait and take effect in their order, and
+// Flush waits for the lanes. An event is admitted when it is enqueued, so registrations and
+// removals of workers overtake lanes and still bar what they must. Remove and Clear never
+// do: they wait for what was enqueued for their rank before, for an eviction that overtakes
+// the store of its block leaves a claim that nothing ends.
 type Index struct {
 	clock    Clock
 	origin   time.Time
 	physical Physical
 	life     life
+	lanes    *lanes
 	tickets  sync.Pool // of *ticket
 
 	mu         sync.Mutex
@@ -63,12 +68,16 @@ var _ Indexer = (*Index)(nil)
 // NewIndex returns an empty index, or an error that names the bad setting. Without a
 // physical index (nil) no match whose block may have gone counts.
 func NewIndex(c Config, clock Clock, physical Physical) (*Index, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
 	core, err := New(c)
 	if err != nil {
 		return nil, err
 	}
 	x := &Index{
-		clock: clock, origin: clock.Now(), physical: physical, life: newLife(), core: core,
+		clock: clock, origin: clock.Now(), physical: physical, life: newLife(), lanes: newLanes(c.Lane), core: core,
 		unfinished: map[string]map[rankKey]int{},
 	}
 	x.tickets.New = func() any { return &ticket{index: x} }
@@ -101,6 +110,9 @@ func (x *Index) Remove(ctx context.Context, at WorkerRank, blocks []Hash) (hit i
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
+	if waited, hit, err := x.behind(ctx, at, waiting{what: evicting, evicted: blocks}); waited {
+		return hit, err
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.life.evict(at)
@@ -109,6 +121,9 @@ func (x *Index) Remove(ctx context.Context, at WorkerRank, blocks []Hash) (hit i
 
 // Clear implements Indexer.
 func (x *Index) Clear(ctx context.Context, at WorkerRank) (dropped int, err error) {
+	if waited, dropped, err := x.behind(ctx, at, waiting{what: clearing}); waited {
+		return dropped, err
+	}
 	x.mu.Lock()
 	dropped = x.clear(at, x.life.evict(at))
 	x.mu.Unlock()
@@ -147,12 +162,14 @@ func (x *Index) BeginRemoval(m Member) Removal {
 	return Removal{r}
 }
 
-// Flush implements Indexer. The index itself holds nothing back.
+// Flush implements Indexer: it waits for the lanes, then for the physical index. What has
+// failed of what was enqueued since the last flush is an error of this one.
 func (x *Index) Flush(ctx context.Context) error {
+	failed := x.lanes.flush(ctx)
 	if x.physical == nil {
-		return ctx.Err()
+		return errors.Join(failed, ctx.Err())
 	}
-	return errors.Join(ctx.Err(), x.physical.Barrier(ctx))
+	return errors.Join(failed, ctx.Err(), x.physical.Barrier(ctx))
 }
 
 // Tick implements Indexer.

@@ -15,11 +15,15 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // stopped is a clock that stands still until it is moved.
 type stopped struct {
-	mu  sync.Mutex
-	now time.Time
+	mu     sync.Mutex
+	now    time.Time
+	looked func() // called, without lock, by Now
 }
 
 func (c *stopped) Now() time.Time {
+	if c.looked != nil {
+		c.looked()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now

@@ -14,12 +14,14 @@ type Indexer interface {
 	// whenever it is applied. A store's blocks must stay as they are until then.
 	AdmitStore(s Store) Ticket
 	AdmitMatch(m Match) Ticket
-	// Remove says that the rank has evicted blocks; see Core.Remove. Only a context that
-	// has ended before is an error.
+	// Remove says that the rank has evicted blocks; see Core.Remove. Only the end of the
+	// context is an error: before the call, and then nothing was evicted, or while it waits
+	// behind what was taken in before, and then the eviction takes effect all the same.
 	Remove(ctx context.Context, at WorkerRank, blocks []Hash) (hit int, err error)
 	// Clear says that the rank has cleared its cache: all claims on it end, and stores
 	// that were admitted before are discarded. Its incarnation stays open. The claims
-	// have ended even where an error of the lower tiers, or of the context, is returned.
+	// have ended even where an error of the lower tiers is returned; where the context's is,
+	// they have ended or end when what was taken in before has taken effect.
 	Clear(ctx context.Context, at WorkerRank) (dropped int, err error)
 	// BeginRemoval retires the incarnation of a worker, or of one of its ranks, at once.
 	BeginRemoval(m Member) Removal

@@ -7,8 +7,9 @@ import (
 )
 
 // The whole call is compared with a bare map over the same keys, a few events of the one
-// and then of the other, so that a noisy machine disturbs both alike. The bounds are
-// generous, the ratios are logged.
+// and then of the other, so that a noisy machine disturbs both alike. The bounds are those
+// that the index is built to; a quarter of the rounds may show them, for a busy machine
+// disturbs the others.
 func TestABlockCostsLittleMoreThanAMapEntry(t *testing.T) {
 	if testing.Short() || raceDetector {
 		t.Skip("a measurement")
@@ -38,8 +39,8 @@ func TestABlockCostsLittleMoreThanAMapEntry(t *testing.T) {
 		slices.Sort(ratios)
 		t.Logf("%s: %d ns a block, bare map %d ns, ratio %.2f (medians of %d rounds; ratios from %.2f to %.2f)", name,
 			a[rounds/2].Nanoseconds()/total, b[rounds/2].Nanoseconds()/total, ratios[rounds/2], rounds, ratios[0], ratios[rounds-1])
-		if ratios[rounds/2] > limit {
-			t.Errorf("%s costs %.2f times a bare map, want at most %.1f", name, ratios[rounds/2], limit)
+		if ratios[rounds/4] > limit {
+			t.Errorf("%s costs %.2f times a bare map or more in three rounds of four, want at most %.1f", name, ratios[rounds/4], limit)
 		}
 	}
 	insert := func(m map[Hash]nodeID) side {
@@ -59,12 +60,12 @@ func TestABlockCostsLittleMoreThanAMapEntry(t *testing.T) {
 			}
 		}
 	}
-	compare("a new block in an event of 1024", 4, func() (ours, control side) {
+	compare("a new block in an event of 1024", 2, func() (ours, control side) {
 		return events(newCore(t, Config{})), insert(map[Hash]nodeID{})
 	})
 	round := 0
 	var sum nodeID
-	compare("a known block in an event of 1024", 4, func() (ours, control side) {
+	compare("a known block in an event of 1024", 2, func() (ours, control side) {
 		round++
 		c, m, keys := newCore(t, Config{}), map[Hash]nodeID{}, hashes(round, total)
 		events(c)(keys, 0)
@@ -75,7 +76,7 @@ func TestABlockCostsLittleMoreThanAMapEntry(t *testing.T) {
 			}
 		}
 	})
-	compare("an append of one new block", 12, func() (ours, control side) {
+	compare("an append of one new block", 6, func() (ours, control side) {
 		c := newCore(t, Config{})
 		var parent Parent
 		return func(keys []Hash, _ int) {
@@ -87,7 +88,7 @@ func TestABlockCostsLittleMoreThanAMapEntry(t *testing.T) {
 			}
 		}, insert(map[Hash]nodeID{})
 	})
-	compare("an append of one new block through the index", 20, func() (ours, control side) {
+	compare("an append of one new block through the index", 8, func() (ours, control side) {
 		r := newRig(t, Config{})
 		r.register(whole("w"), "first")
 		ctx := t.Context()

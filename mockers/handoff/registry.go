@@ -31,7 +31,8 @@ type Ticket struct {
 	Host   string
 	Port   int
 	Blocks []int
-	Tokens int // of the prompt
+	Tokens int   // of the prompt
+	Lease  int64 // odd and above 2^53, so that no float64 holds it
 }
 
 // Record is one hand-off.
@@ -50,6 +51,7 @@ type entry struct {
 	Record
 	host         string
 	port, tokens int
+	lease        int64
 	first, count int // block ids are consecutive
 }
 
@@ -75,16 +77,20 @@ func New(limit int) *Registry {
 // maxBlockID bounds block ids, as the size of a GPU's memory does.
 const maxBlockID = 1 << 20
 
+// firstLease is the first odd number that no float64 holds.
+const firstLease = 1<<53 + 1
+
 // Issue records a new hand-off of that many blocks and completes its ticket with
-// ID and Blocks. The ID is the name of the request with the hand-off's number.
+// ID, Blocks and Lease. The ID is the name of the request with the hand-off's number.
 func (r *Registry) Issue(t Ticket, request, model string, by Party, blocks int) Ticket {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t.ID = request + "-" + strconv.Itoa(r.issued)
 	e := &entry{
 		Record: Record{ID: t.ID, Engine: t.Engine, Model: model, Issued: by},
-		host:   t.Host, port: t.Port, tokens: t.Tokens, first: r.blocks, count: max(blocks, 1),
+		host:   t.Host, port: t.Port, tokens: t.Tokens, lease: firstLease + 2*int64(r.issued), first: r.blocks, count: max(blocks, 1),
 	}
+	t.Lease = e.lease
 	if r.blocks += e.count; r.blocks >= maxBlockID {
 		r.blocks = 0
 	}
@@ -119,7 +125,7 @@ func (r *Registry) Use(t Ticket, model string, by Party) (outcome ledger.Outcome
 		return ledger.Unknown, ledger.NoIssuer
 	}
 	switch {
-	case t.Engine != e.Engine || t.Host != e.host || t.Port != e.port || t.Tokens != e.tokens || !e.holds(t.Blocks):
+	case t.Engine != e.Engine || t.Host != e.host || t.Port != e.port || t.Tokens != e.tokens || t.Lease != e.lease || !e.holds(t.Blocks):
 		outcome = ledger.Altered
 	case model != e.Model:
 		outcome = ledger.WrongModel

@@ -46,7 +46,7 @@ const (
 	Reused     Outcome = "reused"      // it had been consumed before
 	IssuerGone Outcome = "issuer-gone" // the incarnation that issued it has crashed since
 	WrongModel Outcome = "wrong-model" // it was issued for another model
-	Altered    Outcome = "altered"     // engine, address, blocks or length are not those it was issued with
+	Altered    Outcome = "altered"     // engine, address, blocks, length or lease are not those it was issued with
 	Malformed  Outcome = "malformed"   // the parameters contradict themselves, are incomplete or of the wrong types
 	Forgotten  Outcome = "forgotten"   // older than the record of hand-offs reaches: nothing can be said
 )

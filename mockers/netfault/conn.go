@@ -23,6 +23,7 @@ type Conn struct {
 	// Under l.mu.
 	busy   bool // a request has begun to arrive and is not answered yet
 	parked bool // its reader waits for the end of Hang
+	doomed bool // about to be closed: what arrives now is not served any more
 }
 
 // Read reads, unless the listener hangs and no request is under way: then it
@@ -48,6 +49,10 @@ func (c *Conn) hang(got bool) error {
 		return nil
 	}
 	c.l.mu.Lock()
+	if c.doomed {
+		c.l.mu.Unlock()
+		return net.ErrClosed
+	}
 	if c.busy || c.l.Mode() != Hang {
 		c.busy = c.busy || got
 		c.l.mu.Unlock()

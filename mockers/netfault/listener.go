@@ -166,10 +166,21 @@ func (l *Listener) SetMode(m Mode) error {
 	if m != Open && m != Refuse && m != Hang {
 		return fmt.Errorf("netfault: no mode %d; use Open, Refuse or Hang", int32(m))
 	}
+	parked, idle, err := l.change(m)
+	resetEach(parked)
+	for _, c := range idle {
+		c.cutOff()
+	}
+	return err
+}
+
+// change puts the mode in force and returns the connections that it ends: none
+// of them begins a request any more, however long their closing takes.
+func (l *Listener) change(m Mode) (parked, idle []*Conn, err error) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.closed {
-		l.mu.Unlock()
-		return fmt.Errorf("netfault: %s: mode %s after Close: %w", l.addr, m, net.ErrClosed)
+		return nil, nil, fmt.Errorf("netfault: %s: mode %s after Close: %w", l.addr, m, net.ErrClosed)
 	}
 	switch {
 	case m == Refuse && l.inner != nil:
@@ -177,26 +188,20 @@ func (l *Listener) SetMode(m Mode) error {
 		l.inner = nil
 	case m != Refuse && l.inner == nil:
 		if err := l.listen(); err != nil {
-			l.mu.Unlock()
-			return err
+			return nil, nil, err
 		}
 	}
 	l.mode.Store(int32(m))
-	var parked, idle []*Conn
 	for c := range l.conns {
 		switch {
 		case c.parked && m != Hang:
 			parked = append(parked, c)
 		case !c.busy && m == Refuse:
+			c.doomed = true
 			idle = append(idle, c)
 		}
 	}
-	l.mu.Unlock()
-	resetEach(parked)
-	for _, c := range idle {
-		c.cutOff()
-	}
-	return nil
+	return parked, idle, nil
 }
 
 // Crash is what the death of a process looks like: from one moment to the next
@@ -209,7 +214,7 @@ func (l *Listener) Crash() {
 		l.inner = nil
 	}
 	l.mode.Store(int32(Refuse))
-	all := l.all()
+	all := l.doomAll()
 	l.mu.Unlock()
 	resetEach(all)
 }
@@ -217,15 +222,17 @@ func (l *Listener) Crash() {
 // ResetAll resets every open connection, whatever it is doing.
 func (l *Listener) ResetAll() {
 	l.mu.Lock()
-	all := l.all()
+	all := l.doomAll()
 	l.mu.Unlock()
 	resetEach(all)
 }
 
-// all is every open connection. The caller holds mu.
-func (l *Listener) all() []*Conn {
+// doomAll is every open connection; none of them begins a request any more. The
+// caller holds mu.
+func (l *Listener) doomAll() []*Conn {
 	all := make([]*Conn, 0, len(l.conns))
 	for c := range l.conns {
+		c.doomed = true
 		all = append(all, c)
 	}
 	return all

@@ -171,9 +171,10 @@ func TestHangNeverAnswersNewOrIdleConnectionsAndResetsThemAtItsEnd(t *testing.T)
 				}
 				c.SetReadDeadline(time.Now().Add(patience))
 			}
-			for end := time.Now().Add(patience); parked(l) < 2; time.Sleep(time.Millisecond) {
+			// The third is the one whose request was under way.
+			for end := time.Now().Add(patience); parked(l) < 3; time.Sleep(time.Millisecond) {
 				if time.Now().After(end) {
-					t.Fatalf("%d connections hang, want 2", parked(l))
+					t.Fatalf("%d connections hang, want 3", parked(l))
 				}
 			}
 			set(t, l, next)
@@ -184,6 +185,34 @@ func TestHangNeverAnswersNewOrIdleConnectionsAndResetsThemAtItsEnd(t *testing.T)
 			}
 			set(t, l, Open)
 			dial(t, l).get(t, "/")
+		})
+	}
+}
+
+// What a connection sends after the mode changed is not served, however long the
+// closing of the connection takes.
+func TestAConnectionThatIsAboutToBeClosedIsNotServed(t *testing.T) {
+	for name, end := range map[string]func(*Listener){
+		"refuse": func(l *Listener) { l.change(Refuse) },
+		"crash":  func(l *Listener) { l.mu.Lock(); l.doomAll(); l.mu.Unlock() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := Listen("127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			c := dial(t, l)
+			server, err := l.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer server.Close()
+			c.send(t, "/")
+			end(l)
+			if n, err := server.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+				t.Errorf("read %d bytes, %v; want net.ErrClosed", n, err)
+			}
 		})
 	}
 }

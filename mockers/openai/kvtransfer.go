@@ -14,7 +14,8 @@ const BlockSize = 16
 // passes a prompt's KV blocks from a prefill to a decode engine. A router asks
 // the prefill engine with do_remote_decode, gets the parameters for the decode
 // engine in the answer, and hands them on as they are. A request for a decode
-// engine must have all five remote fields; more fields may be there.
+// engine must have all five remote fields; more fields may be there, and the mock
+// sends one that vLLM does not: remote_lease, as connectors number things in 64 bits.
 type KVTransfer struct {
 	RemoteDecode  bool   // do_remote_decode: keep the blocks and name them in the answer
 	RemotePrefill bool   // do_remote_prefill: fetch the blocks that are named here
@@ -24,6 +25,7 @@ type KVTransfer struct {
 	Port          int    // remote_port
 	Blocks        []int  // remote_block_ids, which is a list of one list: there is one KV cache group
 	Tokens        int    // remote_num_tokens, how long the prompt is; 0 where it is not said
+	Lease         int64  // remote_lease, which needs more digits than a float has; 0 where it is not said
 	Malformed     string // what is wrong with the parameters; empty if nothing is
 }
 
@@ -34,6 +36,7 @@ type wireTransfer struct {
 	Port   int     `json:"remote_port"`
 	Blocks [][]int `json:"remote_block_ids"`
 	Tokens int     `json:"remote_num_tokens"`
+	Lease  int64   `json:"remote_lease"`
 }
 
 // readTransfer reads the parameters. Only what is no object at all is an error:
@@ -71,7 +74,7 @@ func (t *KVTransfer) readPlace(raw json.RawMessage) {
 	if err := json.Unmarshal(raw, &w); err != nil {
 		t.Malformed = err.Error()
 	}
-	t.ID, t.Engine, t.Host, t.Port, t.Tokens = w.ID, w.Engine, w.Host, w.Port, w.Tokens
+	t.ID, t.Engine, t.Host, t.Port, t.Tokens, t.Lease = w.ID, w.Engine, w.Host, w.Port, w.Tokens, w.Lease
 	if len(w.Blocks) == 1 {
 		t.Blocks = w.Blocks[0]
 	}
@@ -99,5 +102,6 @@ func (q *Request) appendTransfer(b []byte, t *KVTransfer) []byte {
 	b = append(append(b, `,"remote_host":`...), quote(t.Host)...)
 	b = strconv.AppendInt(append(b, `,"remote_port":`...), int64(t.Port), 10)
 	b = strconv.AppendInt(append(b, `,"tp_size":1,"remote_num_tokens":`...), int64(t.Tokens), 10)
+	b = strconv.AppendInt(append(b, `,"remote_lease":`...), t.Lease, 10)
 	return append(b, '}')
 }

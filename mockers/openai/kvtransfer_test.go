@@ -52,6 +52,7 @@ func TestParametersThatCannotBeUsedAreKnownAsMalformed(t *testing.T) {
 		`{"do_remote_prefill":true,` + strings.Replace(place, `[[4,5]]`, `[[4],[5]]`, 1) + `}`,
 		`{"do_remote_prefill":true,` + strings.Replace(place, `[[4,5]]`, `[[]]`, 1) + `}`,
 		`{"do_remote_prefill":true,` + strings.Replace(place, `[[4,5]]`, `[]`, 1) + `}`,
+		`{"do_remote_prefill":true,"remote_lease":9.007199254740993e+15,` + place + `}`, // as who reads floats may write it
 	} {
 		q := parse(t, Completions, `{"model":"mock","prompt":"a","kv_transfer_params":`+params+`}`)
 		if q.Transfer.Malformed == "" {
@@ -72,7 +73,7 @@ func TestTransferParametersThatAreNoObjectAreRefused(t *testing.T) {
 func TestAnAnswerThatIssuesAHandoffNamesItInAFormThatReadsBack(t *testing.T) {
 	for _, e := range []Endpoint{Chat, Completions} {
 		q := parse(t, e, `{"model":"mock","max_tokens":1,"prompt":"a b","messages":[{"role":"user","content":"a b"}]}`)
-		want := &KVTransfer{RemotePrefill: true, ID: `r"-0`, Engine: "w0-1_dp3", Host: "::1", Port: 9000, Blocks: []int{7, 8, 9}, Tokens: 2}
+		want := &KVTransfer{RemotePrefill: true, ID: `r"-0`, Engine: "w0-1_dp3", Host: "::1", Port: 9000, Blocks: []int{7, 8, 9}, Tokens: 2, Lease: 1<<53 + 1}
 		var a struct {
 			Usage  json.RawMessage
 			Params json.RawMessage `json:"kv_transfer_params"`

@@ -76,8 +76,8 @@ type wireMessage struct {
 func Parse(endpoint Endpoint, body []byte, models []string, tokens int) (*Request, *Error) {
 	q := &Request{Endpoint: endpoint}
 	var w wireRequest
-	dec := json.NewDecoder(bytes.NewReader(body))
-	if err := dec.Decode(&w); err != nil {
+	more, err := first(body, &w)
+	if err != nil {
 		return q, bad("", "the body is not a valid %s request: %v", endpoint, err)
 	}
 	q.User, q.Stream = w.User, w.Stream
@@ -94,13 +94,27 @@ func Parse(endpoint Endpoint, body []byte, models []string, tokens int) (*Reques
 	if e := q.readTransfer(w.KVTransferParams); e != nil {
 		return q, e
 	}
-	if _, err := dec.Token(); err != io.EOF {
+	if more {
 		return q, bad("", "the body holds more than one JSON value; send exactly one object")
 	}
 	if e := q.check(&w, models, tokens); e != nil {
 		return q, e
 	}
 	return q, nil
+}
+
+// first reads the first JSON value of a body and says whether more comes after it.
+func first(body []byte, w *wireRequest) (more bool, err error) {
+	if json.Unmarshal(body, w) == nil {
+		return false, nil // nearly always, and half the cost of a Decoder
+	}
+	*w = wireRequest{}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	if err := dec.Decode(w); err != nil {
+		return false, err
+	}
+	_, err = dec.Token()
+	return err != io.EOF, nil
 }
 
 func (q *Request) check(w *wireRequest, models []string, tokens int) *Error {

@@ -1,8 +1,10 @@
 package worker
 
 import (
+	"cmp"
 	"hash"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -51,6 +53,9 @@ func (x *exchange) run() bool {
 		if x.fault.RetryAfter > 0 {
 			x.rw.Header().Set("Retry-After", strconv.Itoa(x.fault.RetryAfter))
 		}
+		if x.fault.Status < 400 && x.fault.Status != http.StatusNotModified {
+			x.rw.Header().Set("Location", cmp.Or(x.fault.Location, nowhere))
+		}
 		return x.refuse(&openai.Error{Status: x.fault.Status, Message: "mock worker: status " + strconv.Itoa(x.fault.Status) + " as ordered"})
 	}
 	if x.refusal != nil {
@@ -62,6 +67,10 @@ func (x *exchange) run() bool {
 	}
 	return x.whole()
 }
+
+// nowhere is where redirects lead that are not told: no worker has it, so that who follows one finds an
+// end there, and the ledger tells.
+const nowhere = "/mock/redirected"
 
 func (x *exchange) applyPlan() {
 	if x.plan == nil {
@@ -75,6 +84,9 @@ func (x *exchange) applyPlan() {
 	}
 	if d := x.plan.plan.Interval; d > 0 {
 		x.timing.Interval = d
+	}
+	for name, values := range x.plan.plan.Header {
+		x.rw.Header()[name] = slices.Clone(values)
 	}
 }
 
@@ -96,7 +108,15 @@ func (x *exchange) whole() bool {
 	if x.fault.Kind == ResetAfterEvents {
 		cut = len(body) / 2
 	}
-	return x.answer(http.StatusOK, body, cut)
+	return x.answer(x.good(), body, cut)
+}
+
+// good is the status of an answer that is none of a fault.
+func (x *exchange) good() int {
+	if x.plan == nil {
+		return http.StatusOK
+	}
+	return cmp.Or(x.plan.plan.Status, http.StatusOK)
 }
 
 // piece is the most of a body that is written and counted at once.
@@ -105,9 +125,13 @@ const piece = 64 << 10
 // answer sends an answer of known length, the whole of it or, if cut is not
 // negative, its first cut bytes and then a reset.
 func (x *exchange) answer(status int, body []byte, cut int) bool {
-	h := x.rw.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if status == http.StatusNotModified {
+		body = nil
+	} else {
+		h := x.rw.Header()
+		h.Set("Content-Type", "application/json")
+		h.Set("Content-Length", strconv.Itoa(len(body)))
+	}
 	at := x.w.ledger.Now()
 	x.rw.WriteHeader(status)
 	if cut >= 0 {
@@ -175,11 +199,11 @@ func (x *exchange) stream() bool {
 	}
 	x.rw.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	at := x.w.ledger.Now()
-	x.rw.WriteHeader(http.StatusOK)
+	x.rw.WriteHeader(x.good())
 	if !x.write(nil) {
 		return false
 	}
-	x.sentHeaders(http.StatusOK, at)
+	x.sentHeaders(x.good(), at)
 	due := at
 	s := x.request.NewStream()
 	for n := 0; ; n++ {

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 )
 
@@ -27,7 +28,8 @@ const (
 	// without stream in the middle of its body. A stream with fewer events than
 	// that ends normally.
 	ResetAfterEvents Kind = "reset-after-events"
-	// Status answers with an OpenAI error object.
+	// Status answers with an OpenAI error object, a redirect (300 to 399) with a Location
+	// besides, and 304 with no body at all, as HTTP wants it.
 	Status Kind = "status"
 	// ErrorEvent ends a stream after Events events with an error object as one more
 	// event, and [DONE], as engines do whose generation fails. A stream with fewer
@@ -40,10 +42,12 @@ var kinds = []Kind{Refuse, Hang, HangRequests, ResetBeforeHeaders, ResetAfterEve
 // Fault is one way to misbehave.
 type Fault struct {
 	Kind Kind `json:"kind"`
-	// Status is the answer of kind status: 400 to 599.
+	// Status is the answer of kind status: 300 to 599.
 	Status int `json:"status,omitempty"`
 	// RetryAfter is the Retry-After header of kind status, in seconds; 0 sends none.
 	RetryAfter int `json:"retryAfter,omitempty"`
+	// Location is where a redirect of kind status leads; "" is a path that no worker has.
+	Location string `json:"location,omitempty"`
 	// Events is how many events the kinds reset-after-events and error-event let out;
 	// 0 strikes right after the headers.
 	Events int `json:"events,omitempty"`
@@ -63,8 +67,8 @@ func (f Fault) Validate() error {
 	if !slices.Contains(kinds, f.Kind) {
 		return fmt.Errorf("fault: no kind %q; use one of %v", f.Kind, kinds)
 	}
-	if f.Kind == Status && (f.Status < 400 || f.Status > 599) {
-		return fmt.Errorf("fault status: status is %d; use one from 400 to 599", f.Status)
+	if f.Kind == Status && (f.Status < 300 || f.Status > 599) {
+		return fmt.Errorf("fault status: status is %d; use one from 300 to 599", f.Status)
 	}
 	if f.Count < 0 || f.Events < 0 || f.RetryAfter < 0 {
 		return fmt.Errorf("fault %s: count %d, events %d and retryAfter %d must not be negative", f.Kind, f.Count, f.Events, f.RetryAfter)
@@ -74,6 +78,9 @@ func (f Fault) Validate() error {
 	}
 	if f.Kind != Status && (f.Status != 0 || f.RetryAfter != 0) {
 		return fmt.Errorf("fault %s: status %d and retryAfter %d belong to kind status only; leave them out", f.Kind, f.Status, f.RetryAfter)
+	}
+	if f.Location != "" && (f.Kind != Status || f.Status >= 400 || f.Status == http.StatusNotModified) {
+		return fmt.Errorf("fault %s: location %q belongs to kind status with a redirect only (300 to 399 without 304); leave it out", f.Kind, f.Location)
 	}
 	if f.Kind != ResetAfterEvents && f.Kind != ResetBeforeHeaders && f.Close {
 		return fmt.Errorf("fault %s: close belongs to kinds reset-before-headers and reset-after-events only; leave it out", f.Kind)

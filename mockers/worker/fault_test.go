@@ -166,6 +166,27 @@ func TestStatusAnswersAnErrorWithRetryAfter(t *testing.T) {
 	}
 }
 
+func TestARedirectLeadsNowhereUnlessToldAnd304HasNoBody(t *testing.T) {
+	b := start(t, Timing{})
+	for i, status := range []int{300, 302, 304, 307, 399} {
+		b.fault(Fault{Kind: Status, Status: status})
+		r := b.chat("k", true, 2)
+		a := b.ended(i, ledger.Complete)
+		b.accounts(a, r)
+		empty := status == 304
+		if r.status != status || a.Status != status || (r.body == "") != empty || (r.header.Get("Location") == "") != empty || (r.header.Get("Content-Type") == "") != empty {
+			t.Errorf("status %d: %+v", status, r)
+		}
+	}
+	b.fault(Fault{Kind: Status, Status: 307, Location: "http://there/path"})
+	if r := b.chat("k", true, 2); r.header.Get("Location") != "http://there/path" {
+		t.Errorf("a redirect that is told where to lead: %+v", r)
+	}
+	if r := b.do("POST", nowhere, "{}"); r.status != 404 {
+		t.Errorf("who follows a redirect finds %+v", r)
+	}
+}
+
 func TestACountedFaultStrikesThatManyInferenceRequestsAndIsOver(t *testing.T) {
 	b := start(t, Timing{})
 	b.fault(Fault{Kind: Status, Status: 503, Count: 2})
@@ -223,7 +244,7 @@ func TestABadFaultIsRefusedByNameAndLeavesTheOldOne(t *testing.T) {
 		{Fault{}, `kind ""`},
 		{Fault{Kind: "explode"}, `"explode"`},
 		{Fault{Kind: Status}, "status is 0"},
-		{Fault{Kind: Status, Status: 399}, "status is 399"},
+		{Fault{Kind: Status, Status: 299}, "status is 299"},
 		{Fault{Kind: Status, Status: 600}, "status is 600"},
 		{Fault{Kind: Status, Status: 500, RetryAfter: -1}, "negative"},
 		{Fault{Kind: HangRequests, Count: -1}, "negative"},
@@ -231,6 +252,8 @@ func TestABadFaultIsRefusedByNameAndLeavesTheOldOne(t *testing.T) {
 		{Fault{Kind: Hang, Count: 1}, "count is 1"},
 		{Fault{Kind: HangRequests, Status: 500}, "status 500"},
 		{Fault{Kind: ResetBeforeHeaders, Events: 2}, "events 2"},
+		{Fault{Kind: Status, Status: 500, Location: "/there"}, `"/there"`},
+		{Fault{Kind: Hang, Location: "/there"}, `"/there"`},
 	} {
 		if err := b.w.SetFault(c.fault); err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "w0") {
 			t.Errorf("%+v: %v; want it to name w0 and %s", c.fault, err, c.says)

@@ -57,7 +57,7 @@ func (w *Worker) probe(rw http.ResponseWriter, r *http.Request, l *life) bool {
 	case "/health":
 	case "/v1/models":
 		rw.Header().Set("Content-Type", "application/json")
-		rw.Write(openai.Models(w.models)) // a prober that left needs no answer
+		rw.Write(openai.Models(w.Models())) // a prober that left needs no answer
 	case "/metrics":
 		rw.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		w.metrics(rw, l)
@@ -71,7 +71,7 @@ func (w *Worker) probe(rw http.ResponseWriter, r *http.Request, l *life) bool {
 // metrics writes what routers read of a worker's load. An engine with ranks has
 // a line for each, told apart by the label engine.
 func (w *Worker) metrics(out io.Writer, l *life) {
-	model := w.models[0]
+	model := w.Models()[0]
 	fmt.Fprintln(out, "# TYPE vllm:num_requests_running gauge")
 	for rank, n := range l.loads() {
 		fmt.Fprintf(out, "vllm:num_requests_running{model_name=%q,engine=\"%d\"} %d\n", model, rank, n)
@@ -163,7 +163,7 @@ func (w *Worker) record(rw http.ResponseWriter, r *http.Request, l *life) *excha
 
 // parse reads an inference request into the exchange and the attempt.
 func (x *exchange) parse(body []byte, a *ledger.Attempt) {
-	x.request, x.refusal = openai.Parse(openai.Endpoint(a.Endpoint), body, x.w.models, x.timing.tokens())
+	x.request, x.refusal = openai.Parse(openai.Endpoint(a.Endpoint), body, *x.w.models.Load(), x.timing.tokens())
 	a.Keys.User, a.Keys.Marker = x.request.User, x.request.Marker
 	a.Model, a.Stream, a.MaxTokens = x.request.Model, x.request.Stream, x.request.Limit
 	a.Handoff = x.hearHandoff()

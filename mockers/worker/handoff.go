@@ -93,7 +93,7 @@ func (x *exchange) issue() *openai.KVTransfer {
 	q := x.request
 	t := x.w.handoffs.Issue(handoff.Ticket{Engine: x.engine(), Host: x.w.Host(), Port: x.w.Port(), Tokens: q.PromptTokens}, q.ID(), q.Model, x.party(), q.PromptBlocks())
 	x.entry.Handoff(ledger.Handoff{Asked: ledger.AskedIssue, Outcome: ledger.Issued, ID: t.ID, Engine: t.Engine, Issuer: x.entry.Seq()})
-	return &openai.KVTransfer{ID: t.ID, Engine: t.Engine, Host: t.Host, Port: t.Port, Blocks: t.Blocks, Tokens: q.PromptTokens}
+	return &openai.KVTransfer{ID: t.ID, Engine: t.Engine, Host: t.Host, Port: t.Port, Blocks: t.Blocks, Tokens: q.PromptTokens, Lease: t.Lease}
 }
 
 // use fetches the blocks of the hand-off that the request names, if it does.
@@ -103,7 +103,7 @@ func (x *exchange) use() {
 	}
 	t := x.request.Transfer
 	h := ledger.Handoff{Asked: ledger.AskedUse, ID: cut(t.ID), Engine: cut(t.Engine)}
-	ticket := handoff.Ticket{ID: t.ID, Engine: t.Engine, Host: t.Host, Port: t.Port, Blocks: t.Blocks, Tokens: t.Tokens}
+	ticket := handoff.Ticket{ID: t.ID, Engine: t.Engine, Host: t.Host, Port: t.Port, Blocks: t.Blocks, Tokens: t.Tokens, Lease: t.Lease}
 	h.Outcome, h.Issuer = x.w.handoffs.Use(ticket, x.request.Model, x.party())
 	x.entry.Handoff(h)
 }

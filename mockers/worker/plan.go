@@ -3,6 +3,8 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -22,6 +24,8 @@ type Plan struct {
 	// Handle.Advance, and takes the timing's place. Answers without stream
 	// have no events and are not affected.
 	Step bool
+	// Status is that of a good answer, 200 to 203; 0 is 200.
+	Status int
 	// Events is the number of tokens of the answer; 0 leaves it to the request.
 	Events int
 	// TTFT is the time to first token; 0 leaves it to the worker.
@@ -31,15 +35,26 @@ type Plan struct {
 	// HoldFinish keeps back the end of the answer until Handle.Release: [DONE],
 	// or the second half of an answer without stream.
 	HoldFinish bool
+	// Header is in every answer beside what the worker says itself, each value on a
+	// line of its own, in errors and streams, too.
+	Header http.Header
 	// Fault strikes the planned request instead of the worker's own fault. Its
 	// Count counts attempts: 1 spoils the first and lets the retry through.
 	Fault *Fault
+	// Then strikes the attempts after those that Fault counts.
+	Then *Fault
 }
+
+// framing are the headers that say what an answer's body is and where it ends.
+var framing = []string{"Connection", "Content-Length", "Content-Type", "Transfer-Encoding"}
 
 // Validate says what is wrong with the plan, if anything.
 func (p Plan) Validate() error {
 	if p.Events < 0 || p.Events > openai.MaxTokens {
 		return fmt.Errorf("plan: events is %d; use 1 to %d, or 0 for the request's own length", p.Events, openai.MaxTokens)
+	}
+	if p.Status != 0 && (p.Status < 200 || p.Status > 203) {
+		return fmt.Errorf("plan: status is %d; use 200 to 203, which have a body, 0 for 200, or a fault of kind status", p.Status)
 	}
 	if p.Role != "" && !slices.Contains(roles, p.Role) {
 		return fmt.Errorf("plan: no role %q; use one of %v, or none for all", p.Role, roles)
@@ -47,14 +62,24 @@ func (p Plan) Validate() error {
 	if p.TTFT < 0 || p.Interval < 0 {
 		return fmt.Errorf("plan: ttft %s and interval %s must not be negative", p.TTFT, p.Interval)
 	}
-	if p.Fault == nil {
-		return nil
+	for _, name := range slices.Sorted(maps.Keys(p.Header)) {
+		if name != http.CanonicalHeaderKey(name) || slices.Contains(framing, name) {
+			return fmt.Errorf("plan: header %q cannot be planned; write names like X-Name, and leave %v to the worker", name, framing)
+		}
 	}
-	if err := p.Fault.Validate(); err != nil {
-		return fmt.Errorf("plan: %w", err)
+	if p.Then != nil && (p.Fault == nil || p.Fault.Count == 0 || p.Then.Count != 0) {
+		return errors.New("plan: then follows a fault with a count, and has none itself; give fault one, and then none")
 	}
-	if p.Fault.network() {
-		return fmt.Errorf("plan: fault %s acts on whole connections; set it on a worker", p.Fault.Kind)
+	for _, f := range []*Fault{p.Fault, p.Then} {
+		if f == nil {
+			continue
+		}
+		if err := f.Validate(); err != nil {
+			return fmt.Errorf("plan: %w", err)
+		}
+		if f.network() {
+			return fmt.Errorf("plan: fault %s acts on whole connections; set it on a worker", f.Kind)
+		}
 	}
 	return nil
 }
@@ -74,9 +99,12 @@ type Handle struct {
 }
 
 func newHandle(p Plan) *Handle {
-	if p.Fault != nil {
-		f := *p.Fault // the caller may reuse his
-		p.Fault = &f
+	p.Header = p.Header.Clone()
+	for _, f := range []**Fault{&p.Fault, &p.Then} {
+		if *f != nil {
+			own := **f // the caller may reuse his
+			*f = &own
+		}
 	}
 	return &Handle{plan: p, changed: make(chan struct{})}
 }
@@ -111,7 +139,10 @@ func (h *Handle) strike() (Fault, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f := h.plan.Fault
-	if f == nil || (f.Count > 0 && h.struck >= f.Count) {
+	if f != nil && f.Count > 0 && h.struck >= f.Count {
+		f = h.plan.Then
+	}
+	if f == nil {
 		return Fault{}, false
 	}
 	h.struck++

@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +33,24 @@ func TestHeldHeadersComeWithRelease(t *testing.T) {
 		}
 		if a := b.ended(0, ledger.Complete); a.HeadersAt < released {
 			t.Errorf("stream %v: headers at %v, released at %v", stream, a.HeadersAt, released)
+		}
+	}
+}
+
+func TestAGoodAnswerHasThePlansStatus(t *testing.T) {
+	for _, stream := range []bool{false, true} {
+		b := start(t, Timing{})
+		for i, status := range []int{0, 201, 202} {
+			b.plan("k", Plan{Status: status})
+			c := b.dial()
+			c.send("POST", "/v1/chat/completions", chat("k", stream, 2))
+			want := max(status, 200)
+			if r := c.recv(); r.status != want || r.err != nil {
+				t.Errorf("stream %v, status %d: %+v", stream, status, r)
+			}
+			if a := b.ended(i, ledger.Complete); a.Status != want {
+				t.Errorf("stream %v, status %d: the ledger says %d", stream, status, a.Status)
+			}
 		}
 	}
 }
@@ -87,6 +107,16 @@ func TestAPlanSteersEveryAttemptWithItsKeyAndNoOther(t *testing.T) {
 	for i := range 2 {
 		if a := b.ended(i, ledger.Complete); len(a.Events) != 4 { // role, 2 tokens, [DONE]
 			t.Errorf("attempt %d has %d events; want 4", i, len(a.Events))
+		}
+	}
+}
+
+func TestAPlanStrikesTheFirstAttemptsInOneWayAndTheNextInAnother(t *testing.T) {
+	b := start(t, Timing{})
+	b.plan("k", Plan{Fault: &Fault{Kind: Status, Status: 503, Count: 1}, Then: &Fault{Kind: Status, Status: 500}})
+	for i, want := range []int{503, 500, 500} {
+		if r := b.chat("k", false, 1); r.status != want {
+			t.Errorf("attempt %d: %d, want %d", i+1, r.status, want)
 		}
 	}
 }
@@ -189,6 +219,26 @@ func TestAResetByHandComesBehindExactlyTheEventsAdvanced(t *testing.T) {
 	}
 }
 
+func TestAPlannedHeaderIsInEveryAnswerWithEachValueOnItsLine(t *testing.T) {
+	b := start(t, Timing{})
+	header := http.Header{"Set-Cookie": {"a=1", "b=2"}, "X-Mock-List": {"1", "2, 3"}}
+	b.plan("whole", Plan{Header: header})
+	b.plan("stream", Plan{Header: header})
+	b.plan("error", Plan{Header: header, Fault: &Fault{Kind: Status, Status: 503}})
+	for i, key := range []string{"whole", "stream", "error", "other"} {
+		r := b.chat(key, key == "stream", 2)
+		a := b.ended(i, ledger.Complete)
+		for name, want := range header {
+			if key == "other" {
+				want = nil
+			}
+			if got, noted := r.header.Values(name), a.SentHeader[name]; !slices.Equal(got, want) || !slices.Equal(noted, want) {
+				t.Errorf("%s: %s is %q, in the ledger %q; want %q", key, name, got, noted, want)
+			}
+		}
+	}
+}
+
 func TestANewPlanReplacesAndADroppedOneIsForgotten(t *testing.T) {
 	b := start(t, Timing{})
 	b.plan("k", Plan{Fault: &Fault{Kind: Status, Status: 500}})
@@ -211,12 +261,32 @@ func TestABadPlanIsRefusedByName(t *testing.T) {
 	}{
 		{"", Plan{}, "key is empty"},
 		{"k", Plan{Events: -1}, "events is -1"},
+		{"k", Plan{Status: 204}, "status is 204"},
+		{"k", Plan{Status: 404}, "status is 404"},
 		{"k", Plan{Interval: -1}, "interval"},
 		{"k", Plan{Fault: &Fault{Kind: Refuse}}, "refuse"},
 		{"k", Plan{Fault: &Fault{Kind: "no"}}, `"no"`},
+		{"k", Plan{Header: http.Header{"Content-Length": {"1"}}}, `"Content-Length"`},
+		{"k", Plan{Header: http.Header{"x-a": {"1"}}}, `"x-a"`},
+		{"k", Plan{Then: &Fault{Kind: HangRequests}}, "then follows"},
+		{"k", Plan{Fault: &Fault{Kind: HangRequests}, Then: &Fault{Kind: HangRequests}}, "then follows"},
+		{"k", Plan{Fault: &Fault{Kind: HangRequests, Count: 1}, Then: &Fault{Kind: Hang}}, "hang"},
 	} {
 		if _, err := p.Set(c.key, c.plan); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q %+v: %v; want %s", c.key, c.plan, err, c.says)
 		}
+	}
+}
+
+func TestAWorkerServesOtherModelsFromThenOn(t *testing.T) {
+	b := start(t, Timing{})
+	b.w.Serve("new", "mock")
+	for model, want := range map[string]int{"new": 200, "mock": 200, "other": 404} {
+		if r := b.do("POST", "/v1/chat/completions", strings.Replace(chat("k", false, 1), "mock", model, 1)); r.status != want {
+			t.Errorf("%s: %d, want %d", model, r.status, want)
+		}
+	}
+	if r := b.do("GET", "/metrics", ""); b.w.Models()[0] != "new" || !strings.Contains(r.body, `model_name="new"`) {
+		t.Errorf("models %v, metrics: %s", b.w.Models(), r.body)
 	}
 }

@@ -60,7 +60,7 @@ func (c Config) validate() error {
 // Worker is a running worker. All methods are safe for concurrent use.
 type Worker struct {
 	id       string
-	models   []string
+	models   atomic.Pointer[[]string] // what it points to never changes
 	shape    Shape
 	ledger   *ledger.Ledger
 	plans    *Plans
@@ -102,9 +102,10 @@ func New(c Config) (*Worker, error) {
 		return nil, fmt.Errorf("worker %s: %w", c.ID, err)
 	}
 	w := &Worker{
-		id: c.ID, models: slices.Clone(c.Models), shape: c.Shape.complete(), ledger: c.Ledger, plans: c.Plans, handoffs: c.Handoffs,
+		id: c.ID, shape: c.Shape.complete(), ledger: c.Ledger, plans: c.Plans, handoffs: c.Handoffs,
 		net: l, timing: c.Timing, served: make(chan struct{}), letGo: make(chan struct{}), life: newLife(1, c.Shape.Ranks), alive: true,
 	}
+	w.Serve(c.Models...)
 	w.server = &http.Server{
 		Handler:           http.HandlerFunc(w.serve),
 		ReadHeaderTimeout: headerTimeout,
@@ -124,7 +125,14 @@ func New(c Config) (*Worker, error) {
 func (w *Worker) ID() string { return w.id }
 
 // Models are the names served.
-func (w *Worker) Models() []string { return slices.Clone(w.models) }
+func (w *Worker) Models() []string { return slices.Clone(*w.models.Load()) }
+
+// Serve makes the worker serve these names, one at least, instead of those that it has;
+// requests whose headers had been read go on as if it had not.
+func (w *Worker) Serve(models ...string) {
+	names := slices.Clone(models)
+	w.models.Store(&names)
+}
 
 // Shape is the worker's role, which is never empty here, and its ranks.
 func (w *Worker) Shape() Shape { return w.shape }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/routeproof/routeproof/perf/record"
 	"github.com/routeproof/routeproof/perf/stats"
@@ -15,15 +16,15 @@ type Rules struct {
 	// Alpha is the level of the whole comparison: each of its ladders gets an equal part,
 	// so that measuring more ladders does not make a false alarm likelier.
 	Alpha float64
-	// Effect is the least difference of medians that counts: 0.07 is 7 %.
+	// Effect is the least difference that counts: 0.07 is 7 %.
 	Effect float64
 }
 
 // The rules. What is twice the effect or more is called almost surely; it is the effect,
 // not the level, that keeps two equal programs from being called different.
 var (
-	Saved = Rules{Alpha: 0.05, Effect: 0.07} // of two files, measured at different times
-	Pairs = Rules{Alpha: 0.01, Effect: 0.05} // of two programs, measured side by side
+	Saved = Rules{Alpha: 0.05, Effect: 0.07}  // of two files, measured at different times
+	Pairs = Rules{Alpha: 0.002, Effect: 0.05} // of two programs, measured side by side
 )
 
 // Row is one ladder in both measurements.
@@ -36,6 +37,9 @@ type Row struct {
 	Class string
 	// Steps is the factor of steps an operation, 0 where they are not counted.
 	Steps float64
+	// Gap is what keeps the ladder from being told to be as fast as it was: what the old
+	// measurement has of it and the new one lacks, say. Empty: nothing, or it is new.
+	Gap string
 }
 
 // Regression says whether the row is one.
@@ -46,6 +50,7 @@ type Result struct {
 	Rows  []Row
 	Notes []string // what makes it less sure
 	Rules Rules
+	flaws []string // of whole measurements; see Gaps
 }
 
 // Regressions are the rows that are one.
@@ -65,10 +70,22 @@ func (r Result) Undecided() bool {
 	})
 }
 
+// Gaps are why it cannot prove that nothing is slower, whatever its rows say: nobody
+// knows what a ladder would have shown that vanished, or was yet to come.
+func (r Result) Gaps() []string {
+	gaps := slices.Clone(r.flaws)
+	for _, row := range r.Rows {
+		if row.Gap != "" {
+			gaps = append(gaps, row.Ladder+" "+row.Gap)
+		}
+	}
+	return gaps
+}
+
 // Files compares two saved measurements by the ratio of index to control: what one
 // machine is faster at today, or slower at, the control has seen as well.
 func Files(old, new *record.File, rules Rules) Result {
-	r := Result{Rules: rules, Notes: differences(old, new)}
+	r := Result{Rules: rules, Notes: differences(old, new), flaws: flaws(old, new)}
 	each(old, new, rules, &r, func(a, b record.Ladder, rungs []int, alpha float64) stats.Comparison {
 		ratio := record.Sample.Ratio
 		return stats.Compare(perSitting(a, rungs, ratio), perSitting(b, rungs, ratio), alpha, rules.Effect)
@@ -76,14 +93,39 @@ func Files(old, new *record.File, rules Rules) Result {
 	return r
 }
 
-// SideBySide compares two measurements whose samples were taken in turns.
+// SideBySide compares two measurements whose samples were taken in turns: by the factors
+// of samples that were taken one right after the other, of each sitting the median.
 func SideBySide(old, new *record.File, rules Rules) Result {
 	r := Result{Rules: rules}
 	each(old, new, rules, &r, func(a, b record.Ladder, rungs []int, alpha float64) stats.Comparison {
-		ns := func(s record.Sample) float64 { return float64(s.NS) }
-		return stats.ComparePairs(perRound(a, rungs, ns), perRound(b, rungs, ns), alpha, rules.Effect)
+		before := perSitting(a, rungs, spent)
+		after := perSitting(beside(a, b), rungs, record.Sample.Ratio)
+		before = before[:min(len(before), len(after))] // the last sitting may have been interrupted
+		for i := range before {
+			after[i] *= before[i]
+		}
+		return stats.ComparePairs(before, after, alpha, rules.Effect)
 	})
 	return r
+}
+
+func spent(s record.Sample) float64 { return float64(s.NS) }
+
+// beside are b's samples, each with the sample of a that was taken beside it as control.
+func beside(a, b record.Ladder) record.Ladder {
+	type moment struct{ round, n int }
+	at := map[moment]int64{}
+	for _, s := range a.Samples {
+		at[moment{s.Round, s.N}] = s.NS
+	}
+	l := record.Ladder{Name: b.Name}
+	for _, s := range b.Samples {
+		if ns, ok := at[moment{s.Round, s.N}]; ok {
+			s.Control = ns
+			l.Samples = append(l.Samples, s)
+		}
+	}
+	return l
 }
 
 func each(old, new *record.File, rules Rules, r *Result, compare func(a, b record.Ladder, rungs []int, alpha float64) stats.Comparison) {
@@ -106,6 +148,9 @@ func each(old, new *record.File, rules Rules, r *Result, compare func(a, b recor
 				row.Steps = stepFactor(a, b, row.Rungs)
 			}
 			row.Class = lost(a.Judged, b.Judged)
+			row.Gap = gap(a, b, row)
+		} else if a.Declined == "" {
+			row.Gap = "is missing in the new one"
 		}
 		r.Rows = append(r.Rows, row)
 		delete(names, a.Name)
@@ -113,6 +158,26 @@ func each(old, new *record.File, rules Rules, r *Result, compare func(a, b recor
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		r.Rows = append(r.Rows, Row{Ladder: name, Comparison: stats.Comparison{Change: stats.Unpaired}})
 	}
+}
+
+// gap says what keeps a ladder of both from being told to be as fast as it was. What the
+// old one declined cannot get worse.
+func gap(a, b record.Ladder, row Row) string {
+	at := rungs(b)
+	missing := slices.DeleteFunc(slices.Sorted(maps.Keys(rungs(a))), func(n int) bool { return at[n] })
+	switch {
+	case a.Declined != "" || row.Class != "":
+		return ""
+	case b.Declined != "":
+		return "is declined by the new one (" + b.Declined + ")"
+	case len(row.Rungs) == 0:
+		return "was timed at no size in both"
+	case row.Change == stats.TooFew:
+		return "was timed too seldom"
+	case len(missing) > 0:
+		return fmt.Sprintf("is missing in the new one at %s = %s", a.Symbol, strings.Trim(fmt.Sprint(missing), "[]"))
+	}
+	return ""
 }
 
 // lost says that a ladder had its class and has it no more.
@@ -221,13 +286,27 @@ func differences(old, new *record.File) (notes []string) {
 			notes = append(notes, fmt.Sprintf("%s differs: %s, now %s", d.what, d.old, d.new))
 		}
 	}
-	for which, f := range map[string]*record.File{"old": old, "new": new} {
-		if !f.Complete {
-			notes = append(notes, "the "+which+" measurement was interrupted")
-		}
-	}
+	notes = append(notes, interrupted(old, new)...)
 	slices.Sort(notes)
 	return notes
+}
+
+// flaws are those of whole measurements that keep "no regression" from being proven.
+func flaws(old, new *record.File) (all []string) {
+	if old.Suite != new.Suite {
+		all = append(all, fmt.Sprintf("the old one is of the suite %s and the new one of %s", old.Suite, new.Suite))
+	}
+	return append(all, interrupted(old, new)...)
+}
+
+func interrupted(old, new *record.File) (all []string) {
+	if !old.Complete {
+		all = append(all, "the old measurement was interrupted")
+	}
+	if !new.Complete {
+		all = append(all, "the new measurement was interrupted")
+	}
+	return all
 }
 
 func way(f *record.File) string {

@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,5 +130,44 @@ func TestFilesSeesWhatIsMissingOrLost(t *testing.T) {
 	short.Ladders[0].Samples = short.Ladders[0].Samples[:8]
 	if r := Files(short, short, Saved); !r.Undecided() {
 		t.Errorf("three rounds are decided: %+v", r.Rows)
+	}
+}
+
+// Whatever the old measurement has and the new one lacks could be the slow part.
+func TestWhatIsMissingIsAGap(t *testing.T) {
+	one := map[string]float64{"a": 1, "b": 1}
+	for _, c := range []struct {
+		name   string
+		change func(old, new *record.File)
+		want   string // of the only gap; empty: there is none
+	}{
+		{"nothing", func(_, _ *record.File) {}, ""},
+		{"a ladder of the new one's", func(old, _ *record.File) { old.Ladders = old.Ladders[:1] }, ""},
+		{"a ladder of the old one's", func(_, new *record.File) { new.Ladders = new.Ladders[:1] }, "b is missing in the new one"},
+		{"both decline", func(old, new *record.File) {
+			old.Ladders[1] = record.Ladder{Name: "b", Declined: "no"}
+			new.Ladders[1] = record.Ladder{Name: "b", Declined: "no"}
+		}, ""},
+		{"declined before, and gone", func(old, new *record.File) {
+			old.Ladders[1], new.Ladders = record.Ladder{Name: "b", Declined: "no"}, new.Ladders[:1]
+		}, ""},
+		{"the old one declined", func(old, _ *record.File) { old.Ladders[1] = record.Ladder{Name: "b", Declined: "no"} }, ""},
+		{"the new one declines", func(_, new *record.File) { new.Ladders[1] = record.Ladder{Name: "b", Declined: "no claim"} }, "b is declined by the new one (no claim)"},
+		{"a size", func(_, new *record.File) {
+			new.Ladders[1].Samples = slices.DeleteFunc(new.Ladders[1].Samples, func(s record.Sample) bool { return s.N == 1024 })
+		}, "b is missing in the new one at n = 1024"},
+		{"all sizes", func(_, new *record.File) { new.Ladders[1].Samples = nil }, "b was timed at no size in both"},
+		{"rounds", func(_, new *record.File) { new.Ladders[1].Samples = new.Ladders[1].Samples[:4] }, "b was timed too seldom"},
+		{"the end of the old one", func(old, _ *record.File) { old.Complete = false }, "the old measurement was interrupted"},
+		{"the end of the new one", func(_, new *record.File) { new.Complete = false }, "the new measurement was interrupted"},
+		{"the suite", func(_, new *record.File) { new.Suite = "short" }, "the old one is of the suite speed and the new one of short"},
+	} {
+		rng := rand.New(rand.NewPCG(7, 8))
+		old, new := noisy(rng, one), noisy(rng, one)
+		c.change(old, new)
+		r := Files(old, new, Saved)
+		if got := strings.Join(r.Gaps(), "; "); got != c.want || len(r.Regressions()) > 0 {
+			t.Errorf("%s: gaps %q, want %q; regressions %+v", c.name, got, c.want, r.Regressions())
+		}
 	}
 }

@@ -28,6 +28,7 @@ type bench struct {
 	*component.Client
 	hello component.Hello
 	local bool // it is served in this process
+	tidy  bool // collect before each measurement: see breathe
 	rng   *rand.Rand
 	last  uint64 // bytes allocated at the last collection
 }
@@ -213,6 +214,7 @@ func (e *TargetError) Error() string {
 func quiet() (undo func()) {
 	limit := debug.SetMemoryLimit(2 << 30)
 	percent := debug.SetGCPercent(-1)
+	warm()
 	return func() {
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limit)
@@ -220,9 +222,24 @@ func quiet() (undo func()) {
 	}
 }
 
-// breathe collects garbage between two samples, when there is enough.
+// warm takes as much memory as is used between two collections from the system, and
+// touches it. Otherwise what is measured first meets pages that have to be fetched, and
+// what is measured later, or beside other ladders, does not.
+func warm() {
+	const page = 4 << 10
+	memory := make([]byte, 3*breath)
+	for i := 0; i < len(memory); i += page {
+		memory[i] = 1
+	}
+	runtime.KeepAlive(memory)
+	runtime.GC()
+}
+
+// breathe collects garbage between two samples: when there is enough; or always, where
+// samples of a few percent's difference are told apart. What is measured soon after a
+// collection may take half as long again as later, and so does the control.
 func (b *bench) breathe() {
-	if now := allocated(); now-b.last > breath {
+	if now := allocated(); b.tidy || now-b.last > breath {
 		runtime.GC()
 		b.last = now
 	}

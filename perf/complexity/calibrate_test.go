@@ -3,17 +3,21 @@ package complexity
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"os"
+	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
 
 	"github.com/routeproof/routeproof/perf/record"
 	"github.com/routeproof/routeproof/perf/stats"
@@ -22,7 +26,12 @@ import (
 	"github.com/routeproof/routeproof/suites/target/component"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(spinning) != "" {
+		spin()
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // reference opens the reference, or the index that takes its place.
 func reference(index target.IndexFactory) func(context.Context) (*component.Client, error) {
@@ -47,7 +56,8 @@ func climbOne(t *testing.T, name string, o Options) record.Ladder {
 }
 
 // The steps and the memory of the reference are what it may cost, whatever the machine does
-// meanwhile: with two timed rounds nothing is said about its time.
+// meanwhile: with two timed rounds nothing is said about its time. What the ladders send is
+// what the protocol allows.
 func TestTheReferenceKeepsItsClasses(t *testing.T) {
 	if raceDetector {
 		t.Skip("a measurement")
@@ -57,7 +67,7 @@ func TestTheReferenceKeepsItsClasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	looks.Rounds = []int{2}
-	all, err := Measure(t.Context(), plan, Options{Open: reference(nil), Local: true, Seed: 1, Looks: looks})
+	all, err := Measure(t.Context(), plan, Options{Open: reference(nil), Local: true, Seed: 1, Looks: looks, Checked: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,17 +97,49 @@ func runsOf(t *testing.T) (runs int, given bool) {
 	return runs, true
 }
 
-// busy keeps another core busy until the test ends.
-func busy(t *testing.T) {
-	var over atomic.Bool
-	var spinner sync.WaitGroup
-	spinner.Go(func() {
-		for !over.Load() {
+// spinning is the environment variable by which this program is the spinner of busy.
+const spinning = "ROUTEPROOF_SPIN"
+
+// spin keeps a core busy until its standard input ends: one that its parent, whose cores it
+// inherits, must not use, if there is any such core.
+func spin() {
+	runtime.LockOSThread()
+	var ours, others unix.CPUSet
+	if unix.SchedGetaffinity(0, &ours) == nil {
+		for core := range 8 * int(unsafe.Sizeof(others)) {
+			if !ours.IsSet(core) {
+				others.Set(core)
+			}
 		}
-	})
-	t.Cleanup(func() {
+		_ = unix.SchedSetaffinity(0, &others) // in vain where the parent may use them all
+	}
+	var over atomic.Bool
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
 		over.Store(true)
-		spinner.Wait()
+	}()
+	for !over.Load() {
+	}
+	os.Exit(0)
+}
+
+// busy keeps another core busy until the test ends: in another process, which does not
+// share our scheduler.
+func busy(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), spinning+"=1")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
 	})
 }
 

@@ -81,7 +81,7 @@ func crowdLadders() []*Ladder {
 	linear := func(symbol, name, title, class string, fill func(*crowd, int) []component.Part, plan func(*crowd, int) trial) *Ladder {
 		return &Ladder{
 			Name: symbol + "/" + name, Symbol: symbol, Title: title, Class: class,
-			Steps: 1, Slack: SlackCoarse, From: 0, Short: 9, To: 12, Speed: []int{8}, Needs: needs,
+			Steps: 1, Slack: SlackCoarse, From: 0, Short: 9, To: 12, Speed: []int{1 << 8}, Needs: needs,
 			begin: func(b *bench) rounds { return crowded(b, fill, plan, true) },
 		}
 	}
@@ -102,7 +102,7 @@ func crowdLadders() []*Ladder {
 	frontiers.To = 10
 	sessions := &Ladder{
 		Name: "S/store", Symbol: "S", Title: "appends and matches by a session beside S others on the same chain and rank", Class: "O(1) in S",
-		Steps: 0, Slack: SlackCoarse, From: 0, Short: 9, To: 13, Speed: []int{8}, Needs: needs,
+		Steps: 0, Slack: SlackCoarse, From: 0, Short: 9, To: 13, Speed: []int{1 << 8}, Needs: needs,
 		begin: func(b *bench) rounds {
 			return crowded(b, func(c *crowd, n int) (parts []component.Part) {
 				for i, f := range names(c.bench.keys(n)) {
@@ -194,7 +194,7 @@ func idLadder() *Ladder {
 	const sessions = 1 << 11
 	return &Ladder{
 		Name: "L/ids", Symbol: "L", Title: "matches by 2048 new sessions whose ids have L bytes; the memory that stays", Class: "O(1) steps, O(L) memory",
-		Steps: 0, Memory: exponent(1), Slack: SlackCoarse, From: 3, Short: 8, To: 8, Speed: []int{6}, Needs: needs,
+		Steps: 0, Memory: exponent(1), Slack: SlackCoarse, From: 3, Short: 8, To: 8, Speed: []int{1 << 6}, Needs: needs,
 		begin: func(b *bench) rounds {
 			return each(func(ctx context.Context, n int) (record.Sample, error) {
 				x, err := b.open(ctx, 1<<13, here.worker)

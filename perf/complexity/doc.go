@@ -32,8 +32,8 @@ type Ladder struct {
 	Slack float64
 	// Memory is the largest exponent of the bytes allocated, nil for none.
 	Memory *float64
-	// From and To are the exponents of two of the first and the last rung; Short is the
-	// last of the short suite; Speed are those at which speed is compared.
+	// From and To are the exponents of two of the first and the last rung, Short of the
+	// last of the short suite; Speed are the sizes at which speed is compared.
 	From, Short, To int
 	Speed           []int
 	Needs           []component.Claim

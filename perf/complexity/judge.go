@@ -64,10 +64,17 @@ func (l *Ladder) judgeMemory(samples []record.Sample) *record.Figure {
 		}
 	}
 	for n, bytes := range least {
+		if *l.Memory == 0 {
+			bytes += memoryGrain
+		}
 		points = append(points, stats.Point{N: float64(n), Y: float64(bytes)})
 	}
 	return figure(stats.StepExponent(stats.Medians(points), *l.Memory), *l.Memory+memoryTolerance)
 }
+
+// memoryGrain is added to memory that must not grow: the runtime counts small objects by
+// the span, of 8 KiB and more: a span more or two are no growth.
+const memoryGrain = 32 << 10
 
 func figure(exponent, limit float64) *record.Figure {
 	switch {

@@ -11,36 +11,21 @@ import (
 )
 
 // MeasurePair measures two targets in turns, sample by sample: old, new, new, old, and
-// so on. Both meet the same keys in the same order. What was measured before an error
-// is returned with it.
+// so on. Both meet the same keys in the same order; sittings go around as in Measure.
+// What was measured before an error is returned with it.
 func MeasurePair(ctx context.Context, plan []Climb, old, new Options) (a, b []record.Ladder, err error) {
-	for _, c := range plan {
-		if old.Progress != nil {
-			old.Progress(c.Name, nil)
-		}
-		x, y := record.Ladder{Name: c.Name, Symbol: c.Symbol}, record.Ladder{Name: c.Name, Symbol: c.Symbol}
-		err := pair(ctx, c, old, new, &x, &y)
-		a, b = append(a, x), append(b, y)
-		if err != nil {
-			return a, b, fmt.Errorf("ladder %s: %w", c.Name, err)
-		}
-		if old.Progress != nil {
-			old.Progress(c.Name, &y)
-		}
-	}
-	return a, b, nil
-}
-
-func pair(ctx context.Context, c Climb, old, new Options, a, b *record.Ladder) (err error) {
 	if old.Local || new.Local {
 		defer quiet()()
 	}
-	for sitting := range max(1, c.Sittings) {
-		if err := pairUp(ctx, c, sitting, old, new, a, b); err != nil || a.Declined+b.Declined != "" {
-			return err
+	a, b = blank(plan), blank(plan)
+	err = around(plan, old.Progress, func(i, sitting int) (*record.Ladder, error) {
+		err := pairUp(ctx, plan[i], sitting, old, new, &a[i], &b[i])
+		if a[i].Declined != "" { // for one of the two it cannot be climbed, so for neither
+			return &a[i], err
 		}
-	}
-	return nil
+		return &b[i], err
+	})
+	return reached(a), reached(b), err
 }
 
 // pairUp is one sitting: a conversation with each of the two.
@@ -61,6 +46,7 @@ func pairUp(ctx context.Context, c Climb, sitting int, old, new Options, a, b *r
 		if err != nil {
 			return fmt.Errorf("%s: %w", []string{"the old one", "the new one"}[i], err)
 		}
+		b.tidy = true
 		benches = append(benches, b)
 	}
 	a.Declined, b.Declined = benches[0].lacks(c.Ladder), benches[1].lacks(c.Ladder)
@@ -79,6 +65,7 @@ func pairUp(ctx context.Context, c Climb, sitting int, old, new Options, a, b *r
 		for i := range s {
 			if round > 0 {
 				s[i].Round, t[i].Round = sitting*c.Rounds+round, sitting*c.Rounds+round
+				s[i].Sitting, t[i].Sitting = sitting, sitting
 			}
 		}
 		a.Samples, b.Samples = append(a.Samples, s...), append(b.Samples, t...)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -55,15 +56,32 @@ func (f *File) Write(name string) error {
 // compact finds samples, so that each has a line of its own and no more.
 var compact = regexp.MustCompile(`(?m)^ +\{\n +"round": [^}]*\}`)
 
+// maxFile bounds what is read: the complexity suite writes 350 kB, with noise on every
+// ladder five times as much.
+const maxFile = 8 << 20
+
 const remedy = "measure again with `routeproof perf run --save FILE`"
 
 // Read reads a file strictly: what it does not know, or misses, is a *FileError.
 func Read(name string) (*File, error) {
-	text, err := os.ReadFile(name)
+	text, err := read(name)
 	if err != nil {
 		return nil, &FileError{File: name, Problem: strings.TrimPrefix(err.Error(), "open "+name+": "), Remedy: "name a file that `routeproof perf run --save FILE` wrote"}
 	}
 	return Parse(name, text)
+}
+
+func read(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = fmt.Errorf("it is larger than %d MiB, and no measurement is", maxFile>>20)
+	}
+	return text, err
 }
 
 // Parse is Read of what was read already.

@@ -73,4 +73,13 @@ func TestWhatIsNoMeasurementIsRefused(t *testing.T) {
 	if _, err := Read(filepath.Join(t.TempDir(), "none.json")); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("error %v of a file that is not there", err)
 	}
+	big := filepath.Join(t.TempDir(), "big.json")
+	for size, want := range map[int]string{maxFile: "it is no JSON", maxFile + 1: "big.json: it is larger than 8 MiB, and no measurement is; name a file"} {
+		if err := os.WriteFile(big, make([]byte, size), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(big); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v of a file of %d bytes, want %q", err, size, want)
+		}
+	}
 }

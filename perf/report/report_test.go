@@ -5,13 +5,16 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/perf/benchfmt"
 
+	"github.com/routeproof/routeproof/perf/compare"
 	"github.com/routeproof/routeproof/perf/record"
+	"github.com/routeproof/routeproof/perf/stats"
 )
 
 func measured() *record.File {
@@ -45,6 +48,22 @@ func TestTable(t *testing.T) {
 	b.Reset()
 	if err := Table(&b, f); err != nil || !strings.Contains(b.String(), "k/new k=16") {
 		t.Errorf("error %v; speed:\n%s", err, b.String())
+	}
+}
+
+func TestComparisonSaysWhyALadderHasNoFigures(t *testing.T) {
+	bare := func(name, gap, class string) compare.Row {
+		return compare.Row{Ladder: name, Gap: gap, Class: class, Comparison: stats.Comparison{Change: stats.Unpaired}}
+	}
+	same := compare.Row{Ladder: "short", Gap: "lacks a size", Comparison: stats.Comparison{Change: stats.Same, Factor: 1}}
+	var b strings.Builder
+	if err := Comparison(&b, compare.Result{Rows: []compare.Row{bare("gone", "is missing", ""), bare("new", "", ""), bare("lost", "", "it was O(k)"), same}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`gone +is missing\n`, `new +not in the old one\n`, `lost +REGRESSION: it was O\(k\)\n`, `short .*same, but lacks a size\n`} {
+		if !regexp.MustCompile(want).MatchString(b.String()) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
 	}
 }
 

@@ -93,12 +93,19 @@ func Comparison(w io.Writer, r compare.Result) error {
 	fmt.Fprintln(t, "ladder\told\tnew\tchange\tsteps\tverdict")
 	for _, row := range r.Rows {
 		if row.Change == stats.Unpaired {
-			fmt.Fprintf(t, "%s\t\t\t\t\tin one of the two only\n", row.Ladder)
+			verdict := cmp.Or(row.Gap, "not in the old one")
+			if row.Class != "" {
+				verdict = "REGRESSION: " + row.Class
+			}
+			fmt.Fprintf(t, "%s\t\t\t\t\t%s\n", row.Ladder, verdict)
 			continue
 		}
 		verdict := string(row.Change)
-		if row.Regression() {
+		switch {
+		case row.Regression():
 			verdict = "REGRESSION: " + cmp.Or(row.Class, fmt.Sprintf("slower by %.1f %%", 100*(row.Factor-1)))
+		case row.Gap != "":
+			verdict += ", but " + row.Gap
 		}
 		steps := "-"
 		if row.Steps > 0 {

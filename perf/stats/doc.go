@@ -4,7 +4,7 @@
 //
 // Times on a machine that does other things as well have heavy tails, drift, and step
 // where a cache ends. So nothing here assumes a distribution: slopes are Theil-Sen's,
-// intervals come from order statistics, comparisons are Mann-Whitney's.
+// intervals come from order statistics, comparisons are Mann-Whitney's and Wilcoxon's.
 package stats
 
 import (

@@ -186,6 +186,9 @@ func TestCompareCallsWhatIsSignificantAndLarge(t *testing.T) {
 	if r := count(200, 1.03, Slower); r.AtMost(0.95) > 0.02 {
 		t.Errorf("3 %% slower, which is less than the least effect, is called in %v", r)
 	}
+	if c := Compare(sample(30, 1), sample(1, 1), 0.05, 0.07); c.Change != TooFew || math.Abs(leastP(30, 1)-2./31) > 1e-12 {
+		t.Errorf("one value beside thirty: %+v", c)
+	}
 	if c := Compare(sample(3, 1), sample(3, 2), 0.001, 0.07); c.Change != TooFew {
 		t.Errorf("of three values each, %q is told", c.Change)
 	}
@@ -204,6 +207,82 @@ func TestComparePairsIgnoresWhatBothShare(t *testing.T) {
 		old, new := pairs(factor)
 		if c := ComparePairs(old, new, 0.001, 0.05); c.Change != want {
 			t.Errorf("a factor of %v is called %q: %v", factor, c.Change, c)
+		}
+	}
+}
+
+// Where values lie on two levels, neither the medians nor their quotient are near the truth.
+func TestTwoLevelsAreToldApartFromASlowdown(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	levels := func(factor, apart float64) (all []float64) {
+		for range 24 {
+			v := factor * math.Exp(0.02*rng.NormFloat64())
+			if rng.Float64() < 0.4 {
+				v *= apart
+			}
+			all = append(all, v)
+		}
+		return all
+	}
+	wolf, called := Rate{0, 1000}, Rate{0, 1000}
+	for range wolf.Trials {
+		base := levels(1, 1.12)
+		if Compare(base, levels(1, 1.12), 0.05, 0.07).Change != Same {
+			wolf.Hits++
+		}
+		if Compare(base, levels(1.15, 1.12), 0.05, 0.07).Change == Slower {
+			called.Hits++
+		}
+		if ComparePairs(levels(1, 1.08), levels(1, 1.08), 0.002, 0.05).Change != Same {
+			wolf.Hits++
+		}
+		if ComparePairs(levels(1, 1.08), levels(1.10, 1.08), 0.002, 0.05).Change == Slower {
+			called.Hits++
+		}
+	}
+	wolf.Trials, called.Trials = 2000, 2000
+	t.Logf("called: %v; wolf: %v", called, wolf)
+	if wolf.AtMost(0.95) > 0.02 || called.AtLeast(0.95) < 0.98 {
+		t.Errorf("called: %v; wolf: %v", called, wolf)
+	}
+}
+
+func TestSigns(t *testing.T) {
+	for _, c := range []struct {
+		differences []float64
+		want        float64
+	}{
+		{nil, 1},
+		{[]float64{0, 7, 7, 7, 7, 7}, 2. / 32},
+		{[]float64{-1, -1, -1, -1, 100}, 12. / 32},
+		{[]float64{-1, 1}, 1},
+	} {
+		if got := signs(c.differences); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%v: %v, want %v", c.differences, got, c.want)
+		}
+	}
+}
+
+func TestSignedRanks(t *testing.T) {
+	for _, c := range []struct {
+		differences []float64
+		want        float64
+	}{
+		{nil, 1},
+		{[]float64{0, 0}, 1},
+		{[]float64{1}, 1},
+		{[]float64{1, 2, 3, 4, 5}, 2. / 32},
+		{[]float64{-1, -2, -3, -4, -5}, 2. / 32},
+		{[]float64{-1, 2, 3, 4, 5}, 4. / 32},   // sums of 0 and 1
+		{[]float64{1, -2, 3, 4, 5}, 6. / 32},   // 0, 1 and 2
+		{[]float64{1, 2, -3, 4, 5}, 10. / 32},  // 3 is both {3} and {1, 2}
+		{[]float64{1, 1, 1, 1, -1}, 12. / 32},  // all of rank 3: of five, at most one negative
+		{[]float64{0, 1, 2, 3, 4, 5}, 2. / 32}, // what is equal says nothing
+		{[]float64{1, -1, 2, -2, 3, -3}, 1},    // even
+		{[]float64{5, -4, 3, 2, -1}, 20. / 32}, // sums up to 5, which there are 1, 1, 1, 2, 2 and 3 ways to
+	} {
+		if got := signedRanks(c.differences); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%v: %v, want %v", c.differences, got, c.want)
 		}
 	}
 }

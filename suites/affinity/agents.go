@@ -145,9 +145,20 @@ func spelled(name string, way int) string {
 	return name
 }
 
+// agentHeaders are the headers that name a session alone.
+func agentHeaders() []string {
+	return []string{canonical, claudeSession, threadID, sessionID, xSessionID}
+}
+
+// The sessions of AFF-017/each-header, those of sub-agents included, and their turns.
+const (
+	eachSessions = 6 * 8
+	eachTurns    = 4 * eachSessions
+)
+
 // AFF017Each: each header by itself.
 func (Cases) AFF017Each() bench.Case {
-	headers := []string{canonical, claudeSession, threadID, sessionID, xSessionID}
+	headers := agentHeaders()
 	const each, turns = 8, 4
 	return bench.Case{
 		ID:          "AFF-017/each-header",
@@ -172,6 +183,6 @@ func (Cases) AFF017Each() bench.Case {
 			}
 			return nil
 		},
-		Judge: judge.All(judge.Served((len(headers)+1)*each*turns), judge.Sticks((len(headers)+1)*each), judge.Placed(placed((len(headers)+1)*each))),
+		Judge: judge.All(judge.Served(eachTurns), judge.Sticks(eachSessions), judge.Placed(placed(eachSessions))),
 	}
 }

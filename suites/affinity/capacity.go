@@ -61,18 +61,23 @@ func (Cases) AFF009Full() bench.Case {
 			}
 			return nil
 		},
-		Judge: func(h *history.History) judge.Finding {
-			all := []judge.Judge{judge.Served(h.Session.Capacity, "within"), judge.Served(h.Session.Capacity, "again")}
-			switch h.Session.AtCapacity {
-			case "refuse":
-				all = append(all, judge.Exhausted(more, "beyond"))
-			default:
-				all = append(all, judge.Served(more, "beyond"))
-			}
-			if h.Session.AtCapacity != "evict" {
-				all = append(all, judge.Sticks(h.Session.Capacity, "within", "again"))
-			}
-			return judge.All(all...)(h)
-		},
+		Judge: fullAsDeclared(more),
+	}
+}
+
+// fullAsDeclared judges so many new sessions beyond a full table.
+func fullAsDeclared(more int) judge.Judge {
+	return func(h *history.History) judge.Finding {
+		all := []judge.Judge{judge.Served(h.Session.Capacity, "within"), judge.Served(h.Session.Capacity, "again")}
+		switch h.Session.AtCapacity {
+		case "refuse":
+			all = append(all, judge.Exhausted(more, "beyond"))
+		default:
+			all = append(all, judge.Served(more, "beyond"))
+		}
+		if h.Session.AtCapacity != "evict" {
+			all = append(all, judge.Sticks(h.Session.Capacity, "within", "again"))
+		}
+		return judge.All(all...)(h)
 	}
 }

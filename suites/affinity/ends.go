@@ -10,8 +10,16 @@ import (
 	"github.com/routeproof/routeproof/suites/judge"
 )
 
+// halfAnswer is how long the headers of an answer whose second half is held may take.
+const halfAnswer = 250 * time.Millisecond
+
 // meet sends a request that meets with the mishap.
 func (x mishap) meet(ctx context.Context, r *bench.Run, q bench.Req) {
+	if x.upload {
+		q.Phase = x.name
+		upload(ctx, r, q)
+		return
+	}
 	q.Key, q.Phase, q.Stream = r.Key(), x.name, q.Stream || x.events > 0
 	h := r.Plan(q.Key, x.plan)
 	p := r.Start(ctx, q)
@@ -20,6 +28,9 @@ func (x mishap) meet(ctx context.Context, r *bench.Run, q bench.Req) {
 		for e := 1; e <= x.events; e++ {
 			h.Advance()
 			p.AwaitEvents(ctx, e, 2*time.Second)
+		}
+		if x.begun {
+			p.AwaitHeaders(ctx, halfAnswer) // a router may keep them until it has the whole answer
 		}
 		p.Cancel()
 		r.AwaitAbort(ctx, q.Key, 2*time.Second)
@@ -36,11 +47,11 @@ func (Cases) AFF012Ends() bench.Case {
 		{name: "answered 400", plan: status(400).plan},
 		{name: "answered 429", plan: status(429).plan},
 	}
-	plan, alpha := replan(len(mishaps))
-	n := plan.N * len(mishaps)
+	each, need, alpha := inHalves(len(mishaps), 3)
+	n := each * len(mishaps)
 	return bench.Case{
 		ID:          "AFF-012/ends",
-		Stimulus:    "bound sessions whose last request is left by its client before headers or between events, breaks off in the middle of its answer, or is answered 400 or 429, in every shape; one and a quarter idle times and a quarter of a second later, another turn",
+		Stimulus:    "bound sessions whose last request, in every shape, is left by its client before headers or between events, breaks off in the middle of its answer, or is answered 400 or 429; one and a quarter idle times and a quarter of a second later, another turn",
 		Requirement: "they are placed like new ones: the request has ended for the session, too",
 		Claims:      []string{"affinity.idleTTL", "streaming.cancel"},
 		Variant:     shortTTL, Alone: true, Cost: 4 * time.Second,
@@ -60,9 +71,18 @@ func (Cases) AFF012Ends() bench.Case {
 		},
 		Judge: func(h *history.History) judge.Finding {
 			all := []judge.Judge{judge.Served(n, "bound")}
+			turns := func(xs ...mishap) (all []judge.Turns) {
+				for _, x := range xs {
+					all = append(all, judge.Turns{Before: x.name, After: "lapsed " + x.name})
+				}
+				return all
+			}
 			for _, x := range mishaps {
-				all = append(all, judge.Served(plan.N, "lapsed "+x.name), judge.Replaced(judge.ByPhase, plan.N*3/4, alpha, x.name, "lapsed "+x.name, "between",
+				all = append(all, judge.Served(each, "lapsed "+x.name), judge.Replaced(judge.ByPhase, each*3/4, alpha, x.name, "lapsed "+x.name, "between",
 					"a session that was idle for too long since its last request was "+x.name+" to be placed like a new one"))
+			}
+			for _, alike := range [][]mishap{mishaps[:2], mishaps[2:3], mishaps[3:]} {
+				all = append(all, judge.ReplacedInHalves(need, alpha, "between", tooLong, turns(alike...)...))
 			}
 			return judge.All(all...)(h)
 		},

@@ -11,6 +11,7 @@ import (
 	"github.com/routeproof/routeproof/suites/history"
 	"github.com/routeproof/routeproof/suites/judge"
 	"github.com/routeproof/routeproof/suites/judge/stats"
+	"github.com/routeproof/routeproof/suites/script"
 )
 
 // replan is the sample of sessions, per cell, that tells a router which binds 19
@@ -20,11 +21,25 @@ func replan(cells int) (plan stats.Plan, alpha float64) {
 	return stats.Must(stats.PlanUpper(alpha/2, judge.Chance, 0.95, 0.99)), alpha
 }
 
+// always is the sample of sessions that shows a fault which binds all of them: so many
+// do not come back by chance at that rate. Where it is judged in halves, so many are each.
+func always(alpha float64) int { return stats.Must(stats.AllSame(alpha/2, 2)) }
+
+// inHalves is replan for so many cells and, beside them, so many times the halves of a
+// sample (judge.ReplacedInHalves): n sessions, of which every shape has as many, each
+// half of them with need and some to spare.
+func inHalves(cells, times int) (n, need int, alpha float64) {
+	plan, alpha := replan(cells + times*judge.Halves)
+	need = always(alpha)
+	return (max(plan.N, 2*need+2) + 7) / 8 * 8, need, alpha
+}
+
 // failure is one way for a first turn to end without a 2xx answer.
 type failure struct {
 	name  string
 	plan  bench.Plan
 	leave bool // the client leaves before headers
+	pin   bool // the first turn is pinned to a worker
 	rare  bool // counted over all shapes together instead of in each
 }
 
@@ -61,6 +76,7 @@ func failed(name, how string, failures ...failure) bench.Case {
 		Stimulus:    "new sessions whose first turn " + how + ", on both endpoints, streaming or not; then a second turn, of every third session also a third",
 		Requirement: "the second turns are placed like those of new sessions, and a third follows the second",
 		Alone:       true, Cost: time.Duration(len(failures)) * 700 * time.Millisecond,
+		Limit: bench.LimitFor(6 * plan.N * len(shapes) * len(failures)), // a first turn, one or two more, and up to five of others
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			type session struct {
 				i, others, keyless, turns int
@@ -69,7 +85,7 @@ func failed(name, how string, failures ...failure) bench.Case {
 			of, width := map[string]int{}, 1
 			for i := range plan.N * len(shapes) * len(failures) {
 				f := failures[i/len(shapes)%len(failures)]
-				if f.rare && i/len(shapes)/len(failures)%len(shapes) != i%len(shapes) {
+				if f.rare && (i/len(shapes)/len(failures)%len(shapes) != i%len(shapes) || of[f.name] == times(f)) {
 					continue // one shape a round, each in its turn
 				}
 				if f.leave { // which a router may take 2 s to notice
@@ -91,7 +107,12 @@ func failed(name, how string, failures ...failure) bench.Case {
 				}
 				r.Parallel(len(group), width, func(n int) {
 					x, f, id := about(n)
-					fail(ctx, r, f, bench.Req{Session: id, Tokens: 1, Phase: f.name}.In(shapes[x.i%len(shapes)]))
+					q := bench.Req{Session: id, Tokens: 1, Phase: f.name}.In(shapes[x.i%len(shapes)])
+					if f.pin {
+						at := script.At(r.Workers()[x.i%len(r.Workers())])
+						q.Pin = &at
+					}
+					fail(ctx, r, f, q)
 				})
 				for n := range group {
 					x, f, id := about(n)
@@ -141,7 +162,7 @@ func (Cases) AFF004Left() bench.Case {
 	c := failed("client-left", "is left by its client before headers", failure{name: "client left", plan: bench.Plan{HoldHeaders: true}, leave: true})
 	// A router that does not notice sees the first turn succeed in the end.
 	c.Claims = []string{"streaming.cancel"}
-	return c
+	return uploading(c)
 }
 
 // AFF004ClientError: the request is at fault.
@@ -156,7 +177,8 @@ func (Cases) AFF004Overload() bench.Case {
 
 // AFF004ServerError: the worker fails.
 func (Cases) AFF004ServerError() bench.Case {
-	return failed("server-error", "is answered 500, 502 or 504", status(500), rare(502), rare(504))
+	return failed("server-error", "is answered 500, 501, 502, 504, 505, 507 or 599",
+		status(500), rare(501), rare(502), rare(504), rare(505), rare(507), rare(599))
 }
 
 // AFF004Reset: the connection breaks before headers, at every worker that is tried.
@@ -293,20 +315,31 @@ func (Cases) AFF005Together() bench.Case {
 }
 
 // AFF008Overload: a bound worker that is momentarily full.
-func (Cases) AFF008Overload() bench.Case {
-	const sessions = 12
+func (Cases) AFF008Overload() bench.Case { return overload("overload", "", false) }
+
+// overload makes a case of bound workers that are full. One may say when to come back, or not.
+func overload(name, how string, pinned bool) bench.Case {
+	const sessions = 16
 	return bench.Case{
-		ID:          "AFF-008/overload",
-		Stimulus:    "bound sessions whose worker answers 429 or 503 to four turns in a row, in every shape, then not",
+		ID:          "AFF-008/" + name,
+		Stimulus:    "bound sessions whose worker answers 429 or 503, with Retry-After or without, to four turns in a row" + how + ", in every shape, then not",
 		Requirement: "the answer is passed on from that worker alone, and the session stays there",
 		Alone:       true,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for s := range sessions {
 				id, shape := r.SessionID(s), bench.ShapeOf(r.Rand(), bench.Shapes())
-				r.Do(ctx, bench.Req{Session: id, Phase: "bound"}.In(shape(0)))
-				for range 4 {
+				first := bench.Req{Key: r.Key(), Session: id, Phase: "bound"}.In(shape(0))
+				r.Do(ctx, first)
+				fault := *status([]int{429, 503}[s%2]).plan.Fault
+				if s/2%2 == 1 {
+					fault.RetryAfter = 0
+				}
+				for range inARow {
 					q := bench.Req{Key: r.Key(), Session: id, Turn: 1, Phase: "overload"}.In(shape(1))
-					r.Plan(q.Key, status([]int{429, 503}[s%2]).plan)
+					if pinned {
+						q.Pin = homeOf(r, first.Key)
+					}
+					r.Plan(q.Key, bench.Plan{Fault: &fault})
 					r.Do(ctx, q)
 				}
 				r.Do(ctx, bench.Req{Session: id, Turn: 2, Phase: "bound"}.In(shape(2)))

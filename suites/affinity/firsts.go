@@ -20,14 +20,19 @@ const gather = 25 * time.Millisecond
 
 // follow sends n turns of the session, beside one that is held, and comes back when
 // they have come to a worker or to the router.
-func follow(ctx context.Context, r *bench.Run, n int, q bench.Req) (all []*bench.Pending) {
+func follow(ctx context.Context, r *bench.Run, n int, q bench.Req) []*bench.Pending {
+	return followFor(ctx, r, gather, n, q)
+}
+
+// followFor is follow for turns that have longer to come.
+func followFor(ctx context.Context, r *bench.Run, max time.Duration, n int, q bench.Req) (all []*bench.Pending) {
 	missing := map[string]bool{}
 	for i := range n {
 		q.Key, q.Turn = r.Key(), q.Turn+1
 		missing[q.Key] = true
 		all = append(all, r.Start(ctx, q.In(bench.Shapes()[(q.Turn+i)%8])))
 	}
-	r.Await(ctx, gather, func(each func(func(*ledger.Attempt))) bool {
+	r.Await(ctx, max, func(each func(func(*ledger.Attempt))) bool {
 		each(func(a *ledger.Attempt) { delete(missing, a.Key) })
 		return len(missing) == 0
 	})

@@ -60,7 +60,7 @@ func (Cases) AFF011Late() bench.Case {
 	s.Acquire("e", script.S("s")).Waits() // though nobody waited any more
 	s.Commit("a", w1).Is(script.Done).And("e", script.Bound(w1))
 	s.Count().Is(script.Holds(1, 2))
-	return bench.Scripted("AFF-011/init-wait", "turns that wait for an initializer which takes its time",
+	return bench.Scripted("AFF-011/init-wait", "turns that wait, for three seconds at most (`initWait`), for an initializer which takes its time",
 		"each is answered unavailable when its own longest wait has passed; the initializer is unaffected", s)
 }
 

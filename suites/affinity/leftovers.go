@@ -12,6 +12,11 @@ func (Cases) AFF004Others() bench.Case {
 	return failed("other-client-errors", "is answered 408, 409 or 413", rare(408), rare(409), rare(413))
 }
 
+// AFF004Redirect: answers that are no errors, and no success either.
+func (Cases) AFF004Redirect() bench.Case {
+	return failed("redirect", "is answered 302, 304 or 307", rare(302), rare(304), rare(307))
+}
+
 // AFF016Wait: longest waits that cannot be.
 func (Cases) AFF016Wait() bench.Case {
 	s := talk()

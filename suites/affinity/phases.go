@@ -65,8 +65,8 @@ func errorIn(p phase) bench.Case {
 	plan, alpha := replan(1)
 	return bench.Case{
 		ID:          "AFF-022/" + p.is,
-		Stimulus:    fmt.Sprintf("sessions bound in two phases, one turn of which has its %s answered 500, 502, 504 or 507, in every shape; then another turn", p.is),
-		Requirement: fmt.Sprintf("the error is passed on from one worker, the next turns have another %s worker as new sessions have, and the same %s worker", p.is, p.other),
+		Stimulus:    fmt.Sprintf("sessions bound in two phases, one turn of which has its %s answered 500, 502, 504 or 507, in every shape; then another turn, of every second session two", p.is),
+		Requirement: fmt.Sprintf("the error is passed on from one worker, the next turns have another %s worker as new sessions have, and keep it, and the same %s worker", p.is, p.other),
 		Claims:      []string{"pds.split"},
 		Fleet:       split, Alone: true, Cost: time.Second,
 		Drive: func(ctx context.Context, r *bench.Run) error {
@@ -77,11 +77,14 @@ func errorIn(p phase) bench.Case {
 				r.Plan(q.Key, p.here(status(codes[s/8%len(codes)]).plan))
 				r.Do(ctx, q)
 				between(ctx, r)
-				r.Do(ctx, bench.Req{Session: id, Turn: 2, Phase: "after", Tokens: 1}.In(bench.Shapes()[(s+5)%8]))
+				for t := range 1 + s%2 {
+					r.Do(ctx, bench.Req{Session: id, Turn: 2 + t, Phase: "after", Tokens: 1}.In(bench.Shapes()[(s+5+3*t)%8]))
+				}
 			}
 			return nil
 		},
 		Judge: judge.All(judge.Served(plan.N, "bound"), p.only(judge.PassedOn("error")), p.beside(judge.Sticks(plan.N)),
+			p.only(judge.Settled(plan.N/2, "after")),
 			p.only(judge.Replaced(judge.ByPhase, plan.N*3/4, alpha, "error", "after", "between",
 				"a session whose worker answered with an error to be placed like a new one"))),
 	}
@@ -135,11 +138,12 @@ func (Cases) AFF010Prefill() bench.Case {
 
 // AFF010Decode: mishaps on a living decode worker.
 func (Cases) AFF010Decode() bench.Case {
-	return staysIn(decode, "its decode answered 400, 404 or 422, is left by its client before headers or between events, or breaks off in the middle of its answer",
+	return staysIn(decode, "its decode answered 400, 404 or 422, is left by its client before headers or between events, breaks off in the middle of its answer, or is a stream that ends with an error event",
 		mishap{name: "400", plan: status(400).plan}, mishap{name: "404", plan: status(404).plan}, mishap{name: "422", plan: status(422).plan},
 		mishap{name: "left before headers", plan: bench.Plan{HoldHeaders: true}, leave: true},
 		mishap{name: "left between events", plan: bench.Plan{Step: true, Events: 20}, leave: true, events: 2},
-		mishap{name: "reset", plan: bench.Plan{Fault: &bench.Fault{Kind: worker.ResetAfterEvents, Events: 3}}})
+		mishap{name: "reset", plan: bench.Plan{Fault: &bench.Fault{Kind: worker.ResetAfterEvents, Events: 3}}},
+		erring)
 }
 
 func staysIn(p phase, what string, mishaps ...mishap) bench.Case {
@@ -185,7 +189,7 @@ func (Cases) AFF008Decode() bench.Case {
 	const sessions = 16
 	return bench.Case{
 		ID:          "AFF-008/decode",
-		Stimulus:    "sessions bound in two phases whose decode worker answers 429 or 503 to two turns in a row, in every shape, then not",
+		Stimulus:    "sessions bound in two phases whose decode worker answers 429 or 503, with Retry-After or without, to two turns in a row, in every shape, then not",
 		Requirement: "the answer is passed on from that worker alone, and the session stays in both phases",
 		Claims:      []string{"pds.split"},
 		Fleet:       split, Alone: true,
@@ -194,7 +198,11 @@ func (Cases) AFF008Decode() bench.Case {
 				for t, what := range []string{"bound", "full", "full", "bound", "bound"} {
 					q := bench.Req{Key: r.Key(), Session: r.SessionID(s), Turn: t, Phase: what, Tokens: 1}.In(bench.Shapes()[(s+3*t)%8])
 					if what == "full" {
-						r.Plan(q.Key, decode.here(status([]int{429, 503}[s/8%2]).plan))
+						p := status([]int{429, 503}[s/8%2]).plan
+						if (s+t)%2 == 1 {
+							p.Fault.RetryAfter = 0
+						}
+						r.Plan(q.Key, decode.here(p))
 					}
 					r.Do(ctx, q)
 				}

@@ -43,26 +43,40 @@ func (Cases) AFF003Phases() bench.Case {
 // AFF006Phases: idle sessions, in two phases.
 func (Cases) AFF006Phases() bench.Case {
 	plan, alpha := replan(2)
+	const pausing = 24
 	return bench.Case{
 		ID:          "AFF-006/phases",
-		Stimulus:    "sessions bound in two phases that pause for one and a quarter idle times and a quarter of a second",
-		Requirement: "they are placed like new ones in each phase",
+		Stimulus:    "sessions bound in two phases that pause for one and a quarter idle times and a quarter of a second, 24 others meanwhile for 0.81 to 0.87 idle times; then another turn, of every second session two",
+		Requirement: "the first are placed like new ones in each phase, and stay there; the others are where they were",
 		Claims:      []string{"pds.split"},
 		Fleet:       split, Variant: shortTTL, Cost: 4 * time.Second, Limit: time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for _, s := range r.Rand().Perm(plan.N) {
 				r.Do(ctx, bench.Req{Session: r.SessionID(s), Phase: "first", Tokens: 1}.In(bench.Shapes()[s%8]))
 			}
-			r.Pause(ctx, r.IdleTTL()*5/4+250*time.Millisecond)
+			rest := rests(r, pausing, 1)
+			r.Parallel(1+pausing, 1+pausing, func(i int) {
+				if i == 0 {
+					r.Pause(ctx, r.IdleTTL()*5/4+250*time.Millisecond)
+					return
+				}
+				// They begin one after another, so that no single hitch of the machine stretches every pause.
+				r.Pause(ctx, r.IdleTTL()*2/5*time.Duration(i)/pausing)
+				pausingTurns(ctx, r, plan.N+i, rest[i-1])
+			})
 			for _, s := range r.Rand().Perm(plan.N) {
 				between(ctx, r)
-				r.Do(ctx, bench.Req{Session: r.SessionID(s), Turn: 1, Phase: "lapsed", Tokens: 1}.In(bench.Shapes()[(s+1)%8]))
+				for t := range 1 + s%2 {
+					r.Do(ctx, bench.Req{Session: r.SessionID(s), Turn: 1 + t, Phase: "lapsed", Tokens: 1}.In(bench.Shapes()[(s+1+3*t)%8]))
+				}
 			}
 			return nil
 		},
 		Judge: func() judge.Judge {
 			lapsed := judge.Replaced(judge.ByPhase, plan.N*3/4, alpha, "first", "lapsed", "between", "a session that was idle for too long to be placed like a new one")
-			return judge.All(judge.Served(plan.N, "first"), judge.Served(plan.N, "lapsed"), prefill.only(lapsed), decode.only(lapsed))
+			rested := judge.Rested(pausing/3, pauseful)
+			return judge.All(judge.Served(plan.N, "first"), judge.Served(plan.N, "lapsed"), stick(plan.N/2, "lapsed"), prefill.only(lapsed), decode.only(lapsed),
+				judge.Served(2*pausing, pauseful), prefill.only(rested), decode.only(rested))
 		}(),
 	}
 }

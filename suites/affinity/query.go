@@ -10,39 +10,46 @@ import (
 
 // AFF014HTTP: questions to a router.
 func (Cases) AFF014HTTP() bench.Case {
-	const sessions = 24
-	return bench.Case{
+	return asking(24, bench.Case{
 		ID:          "AFF-014/http",
 		Stimulus:    "questions about sessions that are new, then bound, on both endpoints, some while a first turn is held; turns between",
 		Requirement: "each is answered 200 with the binding if there is one, reaches no worker, waits for nobody, and the turns stick",
-		Drive: func(ctx context.Context, r *bench.Run) error {
-			r.Parallel(sessions, 4, func(s int) {
-				id := r.SessionID(s)
-				ask := func(t int, phase string) {
-					r.Do(ctx, bench.Req{Session: id, Turn: t, Asks: true, Phase: phase, Deadline: 2 * time.Second}.In(bench.FreshShapes()[(s+t)%4]))
-				}
-				ask(0, "not bound")
-				q := bench.Req{Key: r.Key(), Session: id, Turn: 1}.In(bench.Shapes()[s%8])
-				if s%2 == 0 {
-					h := r.Plan(q.Key, bench.Plan{HoldHeaders: true})
-					p := r.Start(ctx, q)
-					r.Arrived(ctx, q.Key, 2*time.Second)
-					ask(1, "not bound")
-					h.Release()
-					p.Wait()
-				} else {
-					r.Do(ctx, q)
-				}
-				for t := 2; t < 5; t++ {
-					ask(t, "bound")
-					r.Do(ctx, bench.Req{Session: id, Turn: t, Phase: "turn"}.In(bench.Shapes()[(s+3*t)%8]))
-				}
-			})
-			return nil
-		},
-		Judge: judge.All(judge.Served(3*sessions, "turn"), judge.Sticks(sessions), judge.Placed(placed(sessions), "turn"),
-			judge.Asked(false, sessions, "not bound"), judge.Asked(true, 3*sessions, "bound")),
+	}, func(_ *bench.Run, _ int, q bench.Req) bench.Req { return q })
+}
+
+// asking makes of c a case that asks about so many sessions before their first turn,
+// during that of every second one, and between later turns. Dress gets the session's
+// number and each question and turn before it is sent.
+func asking(sessions int, c bench.Case, dress func(r *bench.Run, s int, q bench.Req) bench.Req) bench.Case {
+	c.Drive = func(ctx context.Context, r *bench.Run) error {
+		r.Parallel(sessions, 4, func(s int) {
+			id := r.SessionID(s)
+			ask := func(t int, phase string) {
+				q := bench.Req{Session: id, Turn: t, Asks: true, Phase: phase, Deadline: 2 * time.Second}.In(bench.FreshShapes()[(s+t)%4])
+				r.Do(ctx, dress(r, s, q))
+			}
+			ask(0, "not bound")
+			q := dress(r, s, bench.Req{Key: r.Key(), Session: id, Turn: 1}.In(bench.Shapes()[s%8]))
+			if s%2 == 0 {
+				h := r.Plan(q.Key, bench.Plan{HoldHeaders: true})
+				p := r.Start(ctx, q)
+				r.Arrived(ctx, q.Key, 2*time.Second)
+				ask(1, "not bound")
+				h.Release()
+				p.Wait()
+			} else {
+				r.Do(ctx, q)
+			}
+			for t := 2; t < 5; t++ {
+				ask(t, "bound")
+				r.Do(ctx, dress(r, s, bench.Req{Session: id, Turn: t, Phase: "turn"}.In(bench.Shapes()[(s+3*t)%8])))
+			}
+		})
+		return nil
 	}
+	c.Judge = judge.All(judge.Served(3*sessions, "turn"), judge.Sticks(sessions), judge.Placed(placed(sessions), "turn"),
+		judge.Asked(false, sessions, "not bound"), judge.Asked(true, 3*sessions, "bound"))
+	return c
 }
 
 // AFF014Idle: questions do not keep a session alive.

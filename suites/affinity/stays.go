@@ -2,6 +2,9 @@ package affinity
 
 import (
 	"context"
+	"slices"
+	"strconv"
+	"time"
 
 	"github.com/routeproof/routeproof/mockers/worker"
 	"github.com/routeproof/routeproof/suites/bench"
@@ -14,22 +17,49 @@ type mishap struct {
 	plan   bench.Plan
 	leave  bool // the client leaves
 	events int  // once it has seen so many
+	begun  bool // or once it has seen headers
+	upload bool // or in the middle of its upload
+	rare   bool // sent fewer times
+	pin    bool // the request is pinned to the worker that the session is bound to
 }
+
+// inARow is how often a mishap befalls one session, one time after another: a router may
+// count what goes wrong, and let go of a worker at some number.
+const inARow = 4
 
 // stays makes a case of mishaps in bound sessions.
 func stays(name, what string, mishaps ...mishap) bench.Case {
-	const each = 16
+	const each, few = 16, 6 // of six sessions that are placed anew one stays once in 4^6 at most
+	times := func(x mishap) int {
+		if x.rare {
+			return few
+		}
+		return each
+	}
+	n := 0
+	for _, x := range mishaps {
+		n += times(x)
+	}
 	return bench.Case{
 		ID:          "AFF-010/" + name,
-		Stimulus:    "bound sessions, one request of which " + what + ", in every shape; then two more turns",
+		Stimulus:    "bound sessions, each of four requests in a row of which " + what + ", in every shape; then two more turns",
 		Requirement: "all turns are at one worker",
 		Alone:       true,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for m, x := range mishaps {
-				r.Parallel(each, 4, func(i int) {
+				from := r.Rand().IntN(8)
+				r.Parallel(times(x), 4, func(i int) {
 					id := r.SessionID(m*each + i)
-					r.Do(ctx, bench.Req{Session: id, Phase: "bound"}.In(bench.Shapes()[i%8]))
-					x.meet(ctx, r, bench.Req{Session: id, Turn: 1, Tokens: 32}.In(bench.Shapes()[(i+3)%8]))
+					i += from
+					first := bench.Req{Key: r.Key(), Session: id, Phase: "bound"}.In(bench.Shapes()[i%8])
+					r.Do(ctx, first)
+					for n := range inARow {
+						q := bench.Req{Session: id, Turn: 1, Tokens: 32}.In(bench.Shapes()[(i+3+3*n)%8])
+						if x.pin {
+							q.Pin = homeOf(r, first.Key)
+						}
+						x.meet(ctx, r, q)
+					}
 					for t := 2; t < 4; t++ {
 						r.Do(ctx, bench.Req{Session: id, Turn: t, Phase: "bound"}.In(bench.Shapes()[(i+t)%8]))
 					}
@@ -37,22 +67,30 @@ func stays(name, what string, mishaps ...mishap) bench.Case {
 			}
 			return nil
 		},
-		Judge: judge.All(judge.Served(3*each*len(mishaps), "bound"), judge.Sticks(each*len(mishaps))),
+		Judge: judge.All(judge.Served(3*n, "bound"), judge.Sticks(n)),
 	}
 }
 
 // AFF010Error: the worker blames the request.
 func (Cases) AFF010Error() bench.Case {
-	return stays("client-error", "is answered 400, 401, 403, 404, 409, 413 or 422", mishap{name: "400", plan: status(400).plan},
-		mishap{name: "401", plan: status(401).plan}, mishap{name: "403", plan: status(403).plan}, mishap{name: "404", plan: status(404).plan},
-		mishap{name: "409", plan: status(409).plan}, mishap{name: "413", plan: status(413).plan}, mishap{name: "422", plan: status(422).plan})
+	var mishaps []mishap
+	// A redirect is no success either, and says as little against the worker.
+	for _, code := range []int{301, 302, 303, 304, 307, 308, 400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 422, 425, 451} {
+		common := slices.Contains([]int{400, 401, 403, 404, 409, 413, 422}, code)
+		mishaps = append(mishaps, mishap{name: strconv.Itoa(code), plan: status(code).plan, rare: !common})
+	}
+	c := stays("client-error", "is answered 301, 302, 303, 304, 307, 308, 400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 422, 425 or 451", mishaps...)
+	c.Cost = time.Second
+	return c
 }
 
 // AFF010Left: the client leaves.
 func (Cases) AFF010Left() bench.Case {
-	c := stays("client-left", "is left by its client before headers or between events",
+	c := stays("client-left", "is left by its client in the middle of its upload, before headers, between events, or once its answer has begun",
+		mishap{name: "left in its upload", upload: true},
 		mishap{name: "left before headers", plan: bench.Plan{HoldHeaders: true}, leave: true},
-		mishap{name: "left between events", plan: bench.Plan{Step: true, Events: 20}, leave: true, events: 2})
+		mishap{name: "left between events", plan: bench.Plan{Step: true, Events: 20}, leave: true, events: 2},
+		mishap{name: "left once begun", plan: bench.Plan{HoldFinish: true}, leave: true, begun: true})
 	c.Claims = []string{"streaming.cancel"}
 	return c
 }

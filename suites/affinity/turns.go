@@ -3,6 +3,8 @@ package affinity
 
 import (
 	"context"
+	"net/http"
+	"strings"
 	"time"
 
 	"github.com/routeproof/routeproof/suites/bench"
@@ -19,9 +21,10 @@ func (Cases) AFF001Turns() bench.Case {
 	const sessions, turns, long, longTurns = 64, 12, 4, 60
 	return bench.Case{
 		ID:          "AFF-001/turns",
-		Stimulus:    "60 sessions of 12 turns and 4 of 60, every turn in another shape, eight sessions at a time; the header's name now and then in lower case",
+		Stimulus:    "60 sessions of 12 turns and 4 of 60, every turn in another shape, eight sessions at a time; every fourth first turn answered 201 and every fourth 202; the header's name now and then in lower case, the body without a Content-Length, of 400 kB, or of 100 kB and sent when the router has said `100 Continue`",
 		Requirement: "each session's turns are all at one worker, and not every session's at the same",
 		Drive: func(ctx context.Context, r *bench.Run) error {
+			large := strings.Repeat("tokens and ", 400_000/len("tokens and "))
 			shapes := make([]func(int) bench.Shape, sessions)
 			for s := range shapes {
 				shapes[s] = bench.ShapeOf(r.Rand(), bench.Shapes())
@@ -32,7 +35,18 @@ func (Cases) AFF001Turns() bench.Case {
 					n = longTurns
 				}
 				for t := range n {
-					r.Do(ctx, bench.Req{Session: r.SessionID(s), Turn: t, Lower: t%4 == 1}.In(shapes[s](t)))
+					q := bench.Req{Session: r.SessionID(s), Turn: t, Lower: t%4 == 1, Chunked: t%5 == 3}.In(shapes[s](t))
+					if t == 20 || t == 41 {
+						q.Prompt = large
+					}
+					if t == 0 && s%2 == 1 { // any 2xx is a success
+						q.Key = r.Key()
+						r.Plan(q.Key, bench.Plan{Status: 201 + s/2%2})
+					}
+					if t == 7 { // as curl sends what is large
+						q.Prompt, q.Header = large[:100_000], http.Header{"Expect": {"100-continue"}}
+					}
+					r.Do(ctx, q)
 					if t%3 == 2 { // keyless requests between turns must not disturb them
 						r.Do(ctx, bench.Req{Phase: "keyless"}.In(shapes[s](t)))
 					}

@@ -19,7 +19,7 @@ func (Cases) AFF011Second() bench.Case {
 	s.Advance(time.Second).One("late", script.Fails(script.Unavailable), "b", "c")
 	s.Commit("heir", w1).Is(script.Done)
 	s.Count().Is(script.Holds(1, 1))
-	return bench.Scripted("AFF-011/second-wait", "two turns that wait two of their three seconds for a first turn that fails; one takes its place, for another second",
+	return bench.Scripted("AFF-011/second-wait", "two turns that wait two of their three seconds (`initWait`) for a first turn that fails; one takes its place, for another second",
 		"the other is answered unavailable when three seconds have passed since it came", s)
 }
 

@@ -1,9 +1,11 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/routeproof/routeproof/mockers/fleet"
@@ -20,47 +22,75 @@ type Env struct {
 	Component target.ComponentOptions
 	Seed      uint64
 	Logf      func(format string, args ...any) // may be nil
+	// OpenStore makes an empty discovery store of a kind, target.StoreEtcd or StoreFile, for
+	// records that are kept alive as the registration says; nil = there is none to be had.
+	OpenStore func(ctx context.Context, kind string, r target.Registration) (*Discovery, error)
+
+	dropped func() uint64 // the kernel's count of dropped packets; nil = the kernel's own
+}
+
+// Setting is what a bench must be for a case. Cases of one setting can share a bench.
+type Setting struct {
+	Variant string // of the manifest
+	Workers int    // aggregated ones
+	Fleet   Fleet  // and others
+	Store   string // kind of the discovery store where the target looks for them; "": it is told
 }
 
 // Bench is a running target with its fleet.
 type Bench struct {
-	env     Env
-	variant string
-	shape   Fleet
+	env Env
+	Setting
+	disc    *Discovery // nil without a store
 	fleet   *fleet.Fleet
 	running *target.Running
-	wired   []string // ids of the workers last applied
+	wired   []string          // ids of the workers last applied
+	names   map[string]string // ids under which workers are wired, where these are not their own
 	session target.Session
 }
 
 // closeLimit bounds the stop of a target and its fleet beyond the manifest's own grace.
 const closeLimit = 40 * time.Second
 
-// Open starts the workers, n of them aggregated, and the target wired to all. Its
-// errors are the target's (*target.UnreachableError and friends) or the harness's.
-func Open(ctx context.Context, env Env, variant string, n int, shape Fleet) (*Bench, error) {
+// Open starts the workers and the target wired to all, told about them or shown them in
+// a store. Its errors are the target's (*target.UnreachableError and friends) or the harness's.
+func Open(ctx context.Context, env Env, set Setting) (*Bench, error) {
+	if env.dropped == nil {
+		env.dropped = droppedPackets
+	}
 	m := env.Manifest
-	session, err := m.SessionOf(variant)
+	session, err := m.SessionOf(set.Variant)
 	if err != nil {
 		return nil, err
 	}
 	ports := m.Wiring.Ports
-	if all := len(shape.shapes(n)); len(ports) > 0 && len(ports) < all {
+	if all := len(set.Fleet.shapes(set.Workers)); len(ports) > 0 && len(ports) < all {
 		return nil, fmt.Errorf("%s: wiring.ports lists %d ports and this case needs %d workers; list more", m.File, len(ports), all)
 	}
-	f, err := shape.start(n, m.Models, m.Aliases, ports)
+	f, err := set.Fleet.start(set.Workers, m.Models, m.Aliases, ports)
+	if len(ports) > 0 && errors.Is(err, syscall.EADDRINUSE) {
+		return nil, &target.ManifestError{File: m.File, Line: 1, Column: 1, Key: "wiring.ports", Problem: err.Error(),
+			Remedy: "end what listens there, or list other ports and tell the target of them"}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("start the mock fleet: %w", err)
 	}
-	b := &Bench{env: env, variant: variant, shape: shape, fleet: f, session: session}
+	b := &Bench{env: env, Setting: set, fleet: f, session: session, names: map[string]string{}}
 	for _, w := range f.Workers() {
 		b.wired = append(b.wired, w.ID())
 	}
-	b.running, err = target.Start(ctx, m, target.Options{
-		Variant: variant, Workers: b.targets(b.wired), Local: env.Local, Seed: env.Seed, Logf: env.Logf,
-	})
+	opt := target.Options{Variant: set.Variant, Local: env.Local, Seed: env.Seed, Logf: env.Logf}
+	if set.Store != "" {
+		if err := b.discover(ctx); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		opt.Store = b.disc.At
+	} else {
+		opt.Workers = b.targets(b.wired)
+	}
+	b.running, err = target.Start(ctx, m, opt)
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(err, f.Close(), b.disc.close())
 	}
 	return b, nil
 }
@@ -71,13 +101,16 @@ func (b *Bench) targets(ids []string) []target.Worker {
 	for _, id := range ids {
 		w := b.fleet.Worker(id)
 		s := w.Shape()
-		out = append(out, target.Worker{ID: w.ID(), Host: w.Host(), Port: w.Port(), URL: w.URL(), Model: w.Models()[0], Role: string(s.Role), Ranks: s.Ranks})
+		out = append(out, target.Worker{ID: cmp.Or(b.names[id], id), Host: w.Host(), Port: w.Port(), URL: w.URL(), Model: w.Models()[0], Role: string(s.Role), Ranks: s.Ranks})
 	}
 	return out
 }
 
 // apply wires exactly these workers and returns when the target has verifiably taken them.
 func (b *Bench) apply(ctx context.Context, ids []string) error {
+	if b.disc != nil {
+		return errors.New("the target looks for workers in a store: register and unregister them")
+	}
 	if err := b.running.Apply(ctx, b.targets(ids)); err != nil {
 		return err
 	}
@@ -130,7 +163,7 @@ func (b *Bench) LogTail(lines int) string { return b.running.LogTail(lines) }
 func (b *Bench) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
-	return errors.Join(b.running.Stop(ctx), b.fleet.Close())
+	return errors.Join(b.running.Stop(ctx), b.fleet.Close(), b.disc.close())
 }
 
 // fault and plan re-exports keep case files to one import.

@@ -19,6 +19,7 @@ type Case struct {
 	Claims      []string // claims that the case needs beside its clause's
 	Workers     int      // aggregated workers at the start; 0 = 4, or none if Fleet has prefill or decode workers
 	Fleet       Fleet    // prefill and decode workers beside them, and ranks
+	Store       string   // kind of the discovery store where the target looks for its workers: target.StoreEtcd or StoreFile; "" = it is told about them
 	Variant     string   // manifest variant the target must run in; "" = as written
 	// Alone asks for a target and a fleet of its own. A case that breaks workers or
 	// rewires them needs it; one that only sends requests shares them.
@@ -26,7 +27,7 @@ type Case struct {
 	// Limit ends the case; 0 = 60 s. What it cuts off is not held against the
 	// target: without other violations the case is then inconclusive.
 	Limit time.Duration
-	// Cost is the expected duration, for balancing shards; 0 = 500 ms.
+	// Cost is the expected duration, for balancing shards; 0 = DefaultCost, or TalkCost.
 	Cost  time.Duration
 	Drive func(ctx context.Context, r *Run) error // an error is the harness's own
 	// Talk takes the place of Drive where the case talks to a component.
@@ -71,8 +72,15 @@ func (c Case) Clause() string { return c.ID[:len("AAA-000")] }
 const (
 	DefaultWorkers = 4
 	DefaultLimit   = 60 * time.Second
-	DefaultCost    = 500 * time.Millisecond
+	DefaultCost    = 300 * time.Millisecond
+	TalkCost       = 20 * time.Millisecond // of a conversation with a library
 )
+
+// LimitFor is the limit of a case that sends so many requests one after another: a
+// router may take a tenth of a second for each.
+func LimitFor(requests int) time.Duration {
+	return DefaultLimit + time.Duration(requests)*100*time.Millisecond
+}
 
 // Normal fills in a case's zero values.
 func (c Case) Normal() Case {
@@ -84,6 +92,9 @@ func (c Case) Normal() Case {
 	}
 	if c.Cost == 0 {
 		c.Cost = DefaultCost
+		if c.Talk != nil {
+			c.Cost = TalkCost
+		}
 	}
 	return c
 }

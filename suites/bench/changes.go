@@ -49,14 +49,15 @@ func (r *Run) Restart(id string) {
 // that failed.
 func (r *Run) Join(ctx context.Context) string { return r.JoinAs(ctx, Aggregated) }
 
-// JoinAs is Join for a worker of any role. It has the case's ranks.
+// JoinAs is Join for a worker of any role. It has the case's ranks. It comes first in
+// the list of workers: to a router that knows workers by their places all change theirs.
 func (r *Run) JoinAs(ctx context.Context, role Role) string {
-	w, err := r.bench.fleet.Add(r.bench.shape.shape(role))
+	w, err := r.bench.fleet.Add(r.bench.Fleet.shape(role))
 	if err != nil {
 		r.Fail(fmt.Errorf("add a worker: %w", err))
 		return ""
 	}
-	r.apply(ctx, append(r.Workers(), w.ID()), "join", w.ID())
+	r.apply(ctx, slices.Insert(r.Workers(), 0, w.ID()), "join", w.ID())
 	return w.ID()
 }
 

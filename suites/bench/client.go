@@ -29,6 +29,10 @@ const (
 	maxData    = 256  // bytes of an event's data that a history keeps
 )
 
+// expectWait is how long a request with `Expect: 100-continue` keeps its body back: a
+// server need not ask for it (RFC 9110, 10.1.1).
+const expectWait = 250 * time.Millisecond
+
 // client sends requests to the target. Fresh connections are closed after one
 // request, kept ones are pooled per client.
 type client struct {
@@ -46,8 +50,33 @@ func newTransport() *http.Transport {
 	return &http.Transport{
 		DialContext:            (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
 		DisableCompression:     true, // bytes are compared as sent
+		ExpectContinueTimeout:  expectWait,
 		MaxIdleConnsPerHost:    256,
 		MaxResponseHeaderBytes: maxHeaders,
+	}
+}
+
+// newTransportForOne is a transport for one request. forget makes the close of its
+// connection a reset: call it once the answer is whole. A close in the ordinary way
+// would leave an entry in the kernel's table of tracked connections for two minutes;
+// at a thousand requests a second the table fills up, and then the kernel drops packets.
+func newTransportForOne() (tr *http.Transport, forget func()) {
+	tr = newTransport()
+	dial := tr.DialContext
+	var conns []net.Conn // dialed for one request: at most one at a time writes
+	tr.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := dial(ctx, network, addr)
+		if err == nil {
+			conns = append(conns, c)
+		}
+		return c, err
+	}
+	return tr, func() {
+		for _, c := range conns {
+			if tcp, ok := c.(*net.TCPConn); ok {
+				_ = tcp.SetLinger(0) // fails only where the connection is closed already
+			}
+		}
 	}
 }
 
@@ -149,6 +178,9 @@ func (c *client) start(ctx context.Context, q Req, ended func(history.End)) (*Pe
 	if q.Chunked {
 		hr.ContentLength, hr.GetBody = -1, nil
 	}
+	if q.Uploads {
+		hr.Body, hr.GetBody = io.NopCloser(io.MultiReader(bytes.NewReader(body[:len(body)/2]), leaver{})), nil
+	}
 	sum := sha256.Sum256(body)
 	p := &Pending{cancel: cancel, done: make(chan struct{}), changed: make(chan struct{})}
 	p.req = history.Request{
@@ -164,15 +196,25 @@ func (c *client) start(ctx context.Context, q Req, ended func(history.End)) (*Pe
 	go func() {
 		defer close(p.done)
 		defer cancel()
+		var end history.End
+		var cause error
 		tr := c.kept
 		if !q.Kept {
-			tr = newTransport()
+			var forget func()
+			tr, forget = newTransportForOne()
 			defer tr.CloseIdleConnections()
+			defer func() {
+				if end == history.Complete {
+					forget()
+				}
+			}()
 		}
-		end, cause := p.run(c.now, tr, hr, body)
+		end, cause = p.run(c.now, tr, hr, body)
 		p.update(func(r *history.Request) {
 			r.Ended, r.End = c.now(), end
-			if end != history.Complete && ctx.Err() != nil {
+			if errors.Is(cause, errLeft) {
+				r.End = history.Cancelled
+			} else if end != history.Complete && ctx.Err() != nil {
 				switch {
 				case p.left:
 					r.End = history.Cancelled
@@ -199,7 +241,7 @@ func (p *Pending) run(now func() time.Duration, tr *http.Transport, hr *http.Req
 		GotConn: func(i httptrace.GotConnInfo) { reused = i.Reused },
 	}))
 	resp, err := tr.RoundTrip(traced)
-	if err != nil && reused && hr.Context().Err() == nil {
+	if err != nil && reused && hr.Context().Err() == nil && !errors.Is(err, errLeft) {
 		// A server may close an idle connection at any time, also as a request is on
 		// its way; a client then sends it again over a fresh one (RFC 9112, 9.3.1). If
 		// it had been taken after all, the ledger shows two dispatches.
@@ -251,15 +293,32 @@ func (p *Pending) run(now func() time.Duration, tr *http.Transport, hr *http.Req
 	}
 }
 
+// errLeft is how an upload ends whose client leaves.
+var errLeft = errors.New("the client left in the middle of its upload")
+
+// leaver is the rest of such an upload. The transport closes the connection on it.
+type leaver struct{}
+
+func (leaver) Read([]byte) (int, error) { return 0, errLeft }
+
 func isReset(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op)
 }
 
+// lineReaders are the buffers of answers that are read: one for each stream of a
+// run would be a sixth of all that it allocates.
+var lineReaders = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 64<<10) }}
+
 // events reads server-sent events line by line and notes each one's arrival at
 // the blank line that ends it.
 func (p *Pending) events(now func() time.Duration, body io.Reader) error {
-	in := bufio.NewReaderSize(body, 64<<10)
+	in := lineReaders.Get().(*bufio.Reader)
+	in.Reset(body)
+	defer func() {
+		in.Reset(nil)
+		lineReaders.Put(in)
+	}()
 	var data []byte
 	var has bool
 	seen := 0

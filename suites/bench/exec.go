@@ -35,18 +35,12 @@ type Outcome struct {
 // Pool runs cases one after another, on shared benches where they allow it.
 type Pool struct {
 	env     Env
-	shared  map[shareKey]*Bench
+	shared  map[Setting]*Bench
 	adapter *adapter // nil while there is none
 }
 
-type shareKey struct {
-	variant string
-	workers int
-	fleet   Fleet
-}
-
 // NewPool makes an empty pool. Close it.
-func NewPool(env Env) *Pool { return &Pool{env: env, shared: map[shareKey]*Bench{}} }
+func NewPool(env Env) *Pool { return &Pool{env: env, shared: map[Setting]*Bench{}} }
 
 // Close ends all shared benches.
 func (p *Pool) Close() error {
@@ -141,6 +135,10 @@ func drive(ctx context.Context, b *Bench, c Case, seed uint64, save func(*histor
 	default:
 		conclude(c, h, limited.Err() != nil, out)
 	}
+	excuse(h, out)
+	if out.Verdict == report.Fail && out.Detail == "" {
+		out.Detail = stalled(h)
+	}
 }
 
 // lost says that the target ended with our own guard, which is nobody's fault but ours.
@@ -217,7 +215,7 @@ func protect(f func() error) (err error) {
 func (p *Pool) shares(c Case) bool { return !c.Alone || p.env.Manifest.Launch.External }
 
 func (p *Pool) open(ctx context.Context, c Case) (*Bench, error) {
-	key := shareKey{c.Variant, c.Workers, c.Fleet}
+	key := Setting{c.Variant, c.Workers, c.Fleet, c.Store}
 	if b := p.shared[key]; b != nil && p.shares(c) {
 		if b.Died() == nil {
 			return b, nil
@@ -228,7 +226,7 @@ func (p *Pool) open(ctx context.Context, c Case) (*Bench, error) {
 	if err := p.makeRoom(); err != nil {
 		return nil, err
 	}
-	b, err := Open(ctx, p.env, c.Variant, c.Workers, c.Fleet)
+	b, err := Open(ctx, p.env, key)
 	if err == nil && p.shares(c) {
 		p.shared[key] = b
 	}

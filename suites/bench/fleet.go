@@ -127,6 +127,9 @@ func (r *Run) WorkersOf(role Role) []string {
 // RoleOf is the role of a worker.
 func (r *Run) RoleOf(id string) Role { return r.bench.fleet.Worker(id).Shape().Role }
 
+// URLOf is the base URL of a worker.
+func (r *Run) URLOf(id string) string { return r.bench.fleet.Worker(id).URL() }
+
 // RanksOf is how many data-parallel ranks a worker has; 0 if it knows none.
 func (r *Run) RanksOf(id string) int { return r.bench.fleet.Worker(id).Shape().Ranks }
 

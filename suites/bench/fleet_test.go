@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -131,18 +132,18 @@ func TestAWorkerThatJoinsHasARoleAndTheCasesRanks(t *testing.T) {
 		t.Fatalf("got %+v", out)
 	}
 	last := targets[0].workers[len(targets[0].workers)-1]
-	if len(last) != 4 || last[2].Role != "decode" || last[2].Ranks != 3 || last[3].Role != "aggregated" || last[3].Ranks != 3 {
+	if len(last) != 4 || last[0].Role != "aggregated" || last[0].Ranks != 3 || last[1].Role != "decode" || last[1].Ranks != 3 {
 		t.Errorf("the target was last told of %+v", last)
 	}
 }
 
-// params are the kv_transfer_params of a prefill worker's answer.
-func params(t *testing.T, q history.Request) any {
+// params are the kv_transfer_params of a prefill worker's answer, byte for byte.
+func params(t *testing.T, q history.Request) json.RawMessage {
 	t.Helper()
 	var a struct {
-		Params any `json:"kv_transfer_params"`
+		Params json.RawMessage `json:"kv_transfer_params"`
 	}
-	if err := json.Unmarshal(q.Body, &a); err != nil || a.Params == nil {
+	if err := json.Unmarshal(q.Body, &a); err != nil || len(a.Params) == 0 {
 		t.Errorf("no hand-off in %s: %v", q.Body, err)
 	}
 	return a.Params
@@ -215,5 +216,21 @@ func TestFleetsOnFixedPortsMakeRoomForEachOther(t *testing.T) {
 	}
 	if len(targets) != 4 {
 		t.Errorf("%d targets; want a new one for each case but the last, which shares", len(targets))
+	}
+}
+
+// A worker's port that is taken is the manifest's business, for it lists the ports.
+func TestAWorkersPortThatIsTakenIsFoundInTheManifest(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	m := target.Reference(nil)
+	m.File, m.Wiring.Ports = "mine.yaml", []int{l.Addr().(*net.TCPAddr).Port}
+	_, err = Open(t.Context(), Env{Manifest: m}, Setting{Workers: 1})
+	var bad *target.ManifestError
+	if !errors.As(err, &bad) || bad.File != "mine.yaml" || bad.Key != "wiring.ports" || bad.Remedy == "" {
+		t.Errorf("got %v, want an error of mine.yaml, key wiring.ports", err)
 	}
 }

@@ -223,7 +223,7 @@ func (t *indexTalker) incarnation(st *lineage.Step) string {
 
 // enlist registers the worker of an event at its first use, unless the conversation does.
 func (t *indexTalker) enlist(ctx context.Context, st *lineage.Step) error {
-	event := st.Op == lineage.Store || st.Op == lineage.Match || st.Op == lineage.StoreAdmit || st.Op == lineage.MatchAdmit
+	event := st.Op == lineage.Store || st.Op == lineage.Match || st.Op == lineage.StoreAdmit || st.Op == lineage.MatchAdmit || st.Op == lineage.Fill
 	if !event || st.Incarnation != "" || t.incarnation(st) == "" || t.registered[st.At.Worker] {
 		return nil
 	}

@@ -40,6 +40,12 @@ func (t *indexTalker) args(st *lineage.Step) (args any, left string) {
 		return component.StoreArgs{Instance: t.instance, Session: st.Session, Worker: at.Worker, Rank: rankOf(at), Incarnation: t.incarnation(st), Parent: st.Parent, Blocks: blocks}, ""
 	case lineage.Match, lineage.MatchAdmit:
 		return component.MatchArgs{Instance: t.instance, Session: st.Session, Worker: at.Worker, Rank: rankOf(at), Incarnation: t.incarnation(st), Block: st.Block}, ""
+	case lineage.Fill:
+		parts := make([]component.Part, st.Times)
+		for i := range parts {
+			parts[i] = component.Part{Op: component.OpMatch, Args: component.MatchArgs{Instance: t.instance, Session: lineage.Numbered(st.From + i), Worker: at.Worker, Rank: rankOf(at), Incarnation: t.incarnation(st), Block: st.Block}}
+		}
+		return component.BatchArgs{Ops: parts}, ""
 	case lineage.Remove, lineage.PhysicalSet:
 		return component.RankArgs{Instance: t.instance, Worker: at.Worker, Rank: rankOf(at), Blocks: &blocks}, ""
 	case lineage.Clear:
@@ -89,6 +95,16 @@ func (t *indexTalker) answered(st *lineage.Step, answer component.Answer) (got l
 			got = lineage.Changed
 		default:
 			got = lineage.Unchanged
+		}
+	case lineage.Fill:
+		var x component.Batched
+		err = answer.Into(&x)
+		got = lineage.Counts(0)
+		for _, part := range x.Answers {
+			var one component.Applied
+			if part.Err == nil && json.Unmarshal(part.OK, &one) == nil && one.Changed {
+				got.Count++
+			}
 		}
 	case lineage.Remove:
 		var x component.Hit

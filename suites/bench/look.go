@@ -28,6 +28,18 @@ func (r *Run) EachServed(f func(key, worker string)) {
 	})
 }
 
+// Overdue is how long it takes until max has passed since a worker wrote the n-th event
+// (from 1) of the request that carries key; max if none has written it.
+func (r *Run) Overdue(key string, n int, max time.Duration) time.Duration {
+	left, now := max, r.bench.fleet.Ledger().Now()
+	r.look(func(a *ledger.Attempt) {
+		if a.Key == key && len(a.Events) >= n {
+			left = a.Events[n-1] + max - now
+		}
+	})
+	return left
+}
+
 // look visits the ledger's attempts since the case began.
 func (r *Run) look(f func(*ledger.Attempt)) {
 	// A predicate that holds at once makes Wait a read under the ledger's lock.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,6 +40,7 @@ type Req struct {
 	BlankID    bool           // the session id is sent although it is empty or blank
 	Lower      bool           // the session header's name in lower case instead of as the manifest writes it
 	Chunked    bool           // the body without a Content-Length
+	Uploads    bool           // the client leaves when it has sent half of its body, which must be a large one
 	Extra      map[string]any // further top-level body fields; json.RawMessage passes as written
 	Deadline   time.Duration  // 0 = RequestDeadline
 }
@@ -146,7 +148,7 @@ func (q Req) render(c carrier) (path string, header http.Header, body []byte, er
 		case c.header != "":
 			header[c.header] = []string{q.Session}
 		case c.cookie != "":
-			header.Add("Cookie", c.cookie+"="+q.Session)
+			header["Cookie"] = append(slices.Clone(header["Cookie"]), among(q.Turn, c.cookie+"="+q.Session))
 		case c.body != "":
 			if err := put(fields, strings.Split(c.body, "."), q.Session); err != nil {
 				return "", nil, nil, err
@@ -154,6 +156,10 @@ func (q Req) render(c carrier) (path string, header http.Header, body []byte, er
 		default:
 			return "", nil, nil, fmt.Errorf("the manifest names no session carrier, so session %q cannot be sent", q.Session)
 		}
+	}
+	var first []byte // a field that comes before all others
+	if q.Session != "" && c.body != "" && q.Turn%2 == 1 {
+		first = namesakes(fields, strings.Split(c.body, "."), q.Key)
 	}
 	pin(header, q.Pin, c.pins.Worker, c.pins.Rank)
 	pin(header, q.PrefillPin, c.pins.PrefillWorker, c.pins.PrefillRank)
@@ -169,7 +175,11 @@ func (q Req) render(c carrier) (path string, header http.Header, body []byte, er
 	if err := enc.Encode(fields); err != nil {
 		return "", nil, nil, fmt.Errorf("encode the request body: %w", err)
 	}
-	return path, header, bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+	body = bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+	if first != nil {
+		body = slices.Concat([]byte("{"), first, []byte(","), body[1:])
+	}
+	return path, header, body, nil
 }
 
 // pin names a worker and a rank in the headers that the manifest has for them.

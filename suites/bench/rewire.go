@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"slices"
 )
 
@@ -30,4 +31,30 @@ func (r *Run) rewire(ctx context.Context, wired []string, what string, about []s
 	for _, id := range rest {
 		r.Mark(what, id, "verified")
 	}
+}
+
+// Move wires a fresh worker under the id and in the place of one that is wired, which
+// goes on running at its address and counts as having left. It returns the fresh one's
+// own id, by which the ledger knows it, or "" if that failed.
+func (r *Run) Move(ctx context.Context, id string) string {
+	w, err := r.bench.fleet.Add(r.bench.fleet.Worker(id).Shape())
+	if err != nil {
+		r.Fail(fmt.Errorf("add a worker: %w", err))
+		return ""
+	}
+	wired := r.Workers()
+	wired[slices.Index(wired, id)] = w.ID()
+	r.bench.names[w.ID()] = id
+	r.Mark("join", w.ID(), "begins")
+	r.apply(ctx, wired, "leave", id)
+	r.Mark("join", w.ID(), "verified")
+	return w.ID()
+}
+
+// Reassign tells the target that a worker serves another model than before. The worker
+// itself serves both.
+func (r *Run) Reassign(ctx context.Context, id, model string) {
+	w := r.bench.fleet.Worker(id)
+	w.Serve(append(everyName(r.bench.env.Manifest.Aliases, model), w.Models()...)...)
+	r.apply(ctx, r.Workers(), "reassign", id)
 }

@@ -32,7 +32,9 @@ type Run struct {
 	client *client
 	rnd    *rand.Rand
 
-	giveUp context.CancelFunc // ends the drive; set before it starts
+	giveUp  context.CancelFunc // ends the drive; set before it starts
+	stalls  *stalls
+	packets uint64 // that the kernel had dropped at the start
 
 	mu       sync.Mutex
 	answered int // requests with a whole answer
@@ -42,11 +44,13 @@ type Run struct {
 	handles  []*Handle
 	planned  []string
 	marks    []history.Mark
+	left     []string // in the discovery store, when the case looked
 	err      error
 	starters []string // workers wired at the start
 }
 
 // Begin isolates a case on the bench: own keys, own sessions, own part of the ledger.
+// Finish it.
 func (b *Bench) Begin(c Case, seed uint64) *Run {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s/%d", c.ID, seed)
@@ -57,6 +61,8 @@ func (b *Bench) Begin(c Case, seed uint64) *Run {
 			header: cr.Header, body: cr.Body, cookie: cr.Cookie, pins: b.env.Manifest.Pins, tenant: b.env.Manifest.Session.Tenant, query: b.env.Manifest.Session.Query}),
 		rnd:      rand.New(rand.NewPCG(seed, h.Sum64())),
 		starters: slices.Clone(b.wired),
+		stalls:   watchStalls(b.fleet.Ledger().Now),
+		packets:  b.env.dropped(),
 	}
 }
 
@@ -71,6 +77,13 @@ func (r *Run) Capacity() int { return r.bench.session.Capacity }
 
 // Convergence is the longest time the target may take to follow a change.
 func (r *Run) Convergence() time.Duration { return r.bench.env.Manifest.Timeouts.Convergence }
+
+// HeaderTimeout is how long the target waits for a worker's response headers in the
+// case's variant; 0 if the manifest does not say.
+func (r *Run) HeaderTimeout() time.Duration {
+	d, _ := r.bench.env.Manifest.HeadersOf(r.bench.Variant) // the bench was opened with this variant
+	return d
+}
 
 // Model is the model that the target serves, the first of several.
 func (r *Run) Model() string { return r.bench.env.Manifest.Models[0] }
@@ -94,6 +107,11 @@ func (r *Run) Sessions() bool { return r.bench.session.Kind != target.KindNone }
 
 // CookieFree says whether a cookie in a request is nobody's session.
 func (r *Run) CookieFree() bool { return r.bench.env.Manifest.Session.Carrier.Cookie == "" }
+
+// Carries says whether the header carries a request's session id.
+func (r *Run) Carries(header string) bool {
+	return strings.EqualFold(header, r.bench.env.Manifest.Session.Carrier.Header)
+}
 
 // SessionID makes an id that no other case uses.
 func (r *Run) SessionID(i int) string { return fmt.Sprintf("s-%s-%d", r.prefix, i) }
@@ -257,7 +275,8 @@ func (r *Run) Finish() (*history.History, error) {
 		}
 	}
 	h := &history.History{
-		Case: r.c.ID, Seed: r.seed, Workers: r.starters, Fleet: r.described(r.starters), Convergence: r.Convergence(), Marks: r.marks,
+		Stalls: r.stalls.stop(), Dropped: r.bench.env.dropped() - r.packets,
+		Case: r.c.ID, Seed: r.seed, Workers: r.starters, Fleet: r.described(r.starters), Aliases: r.bench.env.Manifest.Aliases, Convergence: r.Convergence(), Marks: r.marks, Store: r.bench.storage(r.left),
 		Session: history.Session{Kind: r.bench.session.Kind, IdleTTL: r.bench.session.IdleTTL,
 			Capacity: r.bench.session.Capacity, AtCapacity: r.bench.session.AtCapacity, Final: r.bench.session.Final},
 	}

@@ -90,8 +90,8 @@ func (p *Pool) converse(ctx context.Context, c Case, seed uint64, save func(*his
 	var fault *component.Fault
 	if errors.As(err, &fault) {
 		short := *fault
-		short.LogTail = ""
-		h.Talk.Fault, out.LogTail, err = short.Error(), fault.LogTail, nil
+		short.Log = ""
+		h.Talk.Fault, out.LogTail, err = short.Error(), fault.Log, nil
 	}
 	var refused *component.Error
 	if errors.As(err, &refused) && refused.Kind == component.Unsupported && c.policy() != "" && len(h.Talk.Turns) == 0 {

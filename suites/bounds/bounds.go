@@ -66,34 +66,51 @@ func (Cases) BND002Prompts() bench.Case {
 	}
 }
 
-// BND003Streams: 64 streams, all open before any may go on.
+// BND003Streams: 64 streams, all open before any may go on; then as many at one worker.
 func (Cases) BND003Streams() bench.Case {
 	const n = 64
+	const releasing, releasingOne = "releasing all streams", "releasing all streams of one session"
 	return bench.Case{
 		ID:          "BND-003/many-streams",
-		Stimulus:    "64 streams, none of which ends before all have shown their first event",
+		Stimulus:    "64 streams, none of which ends before all have shown their first event; then 64 of one bound session, which are all at one worker where sessions stick",
 		Requirement: "all show it, and all end whole",
 		Drive: func(ctx context.Context, r *bench.Run) error {
-			ps, hs := make([]*bench.Pending, n), make([]*bench.Handle, n)
-			for i := range n {
-				q := bench.Req{Key: r.Key(), Stream: true, Phase: "stream", Endpoint: bench.FreshShapes()[i%4].Endpoint}
+			together(ctx, r, n, releasing, func(i int) bench.Req {
+				q := bench.Req{Phase: "stream", Endpoint: bench.FreshShapes()[i%4].Endpoint}
 				if i%2 == 1 {
 					q.Session = r.SessionID(i / 4)
 				}
-				hs[i] = r.Plan(q.Key, bench.Plan{HoldFinish: true})
-				ps[i] = r.Start(ctx, q)
-			}
-			deadline := time.Now().Add(5 * time.Second)
-			for _, p := range ps {
-				p.AwaitEvents(ctx, 1, time.Until(deadline))
-			}
-			r.Mark("note", "", "releasing all streams")
-			for i := range n {
-				hs[i].Release()
-				ps[i].Wait()
-			}
+				return q
+			})
+			one := r.SessionID(n)
+			r.Do(ctx, bench.Req{Session: one, Phase: "binds", Tokens: 1})
+			together(ctx, r, n, releasingOne, func(i int) bench.Req {
+				return bench.Req{Session: one, Turn: 1, Phase: "one session", Endpoint: bench.FreshShapes()[i%4].Endpoint}
+			})
 			return nil
 		},
-		Judge: judge.All(judge.Served(n, "stream"), judge.BeforeMark("releasing all streams", n, "stream")),
+		Judge: judge.All(judge.Served(n, "stream"), judge.BeforeMark(releasing, n, "stream"),
+			judge.Served(n, "one session"), judge.BeforeMark(releasingOne, n, "one session")),
+	}
+}
+
+// together starts n streams, waits until each has shown its first event, for five seconds
+// at most, notes that in a mark, and lets them end.
+func together(ctx context.Context, r *bench.Run, n int, mark string, stream func(i int) bench.Req) {
+	ps, hs := make([]*bench.Pending, n), make([]*bench.Handle, n)
+	for i := range n {
+		q := stream(i)
+		q.Key, q.Stream = r.Key(), true
+		hs[i] = r.Plan(q.Key, bench.Plan{HoldFinish: true})
+		ps[i] = r.Start(ctx, q)
+	}
+	deadline := time.Now().Add(5 * time.Second)
+	for _, p := range ps {
+		p.AwaitEvents(ctx, 1, time.Until(deadline))
+	}
+	r.Mark("note", "", mark)
+	for i := range n {
+		hs[i].Release()
+		ps[i].Wait()
 	}
 }

@@ -91,13 +91,17 @@ func finish(r *report.Report, o *Options, col *collector) {
 		res.Reproduce = o.reproduce(j)
 		r.Cases = append(r.Cases, res)
 	}
+	r.Problems = append(r.Problems, lost(r.Cases, o.ReportDir)...)
 	if o.Mode == report.SelfTest {
 		r.SelfTest = count(r)
 	} else {
 		cases, problems := report.ApplyExemptions(r.Cases, o.exemptions(), time.Now())
 		r.Cases, r.Problems = cases, append(r.Problems, problems...)
 	}
-	if e := o.expected(); e != nil {
+	if e := o.Expected; e != nil {
+		if o.Profile != "" {
+			e = e.Of(r.Cases) // the file is about all profiles
+		}
 		report.Compare(r, e)
 	}
 	profiles := o.Catalogue.Spec.ProfileNames()

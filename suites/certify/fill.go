@@ -117,20 +117,3 @@ func (o *Options) exemptions() []report.Exemption {
 	}
 	return out
 }
-
-// expected is what was expected of the cases of this run.
-func (o *Options) expected() *report.Expected {
-	if o.Expected == nil || o.Profile == "" {
-		return o.Expected
-	}
-	e := *o.Expected
-	e.Cases = map[string]report.Wanted{}
-	for name, w := range o.Expected.Cases {
-		for _, j := range o.Jobs {
-			if name == j.Case || name == j.Name() {
-				e.Cases[name] = w
-			}
-		}
-	}
-	return &e
-}

@@ -72,6 +72,9 @@ func playShard(mode string) {
 	case "killed":
 		fmt.Println("last words")
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "halted":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		time.Sleep(time.Minute)
 	case "panic":
 		panic("lost my mind")
 	case "leaves":

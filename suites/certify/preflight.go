@@ -26,7 +26,7 @@ func preflight(ctx context.Context, m *target.Manifest, seed uint64) (*report.Pr
 	if n := len(m.Wiring.Ports); n > 0 {
 		workers = min(workers, n)
 	}
-	b, err := bench.Open(ctx, bench.Env{Manifest: m, Seed: seed}, "", workers, bench.Fleet{})
+	b, err := bench.Open(ctx, bench.Env{Manifest: m, Seed: seed}, bench.Setting{Workers: workers})
 	if err == nil {
 		if err = b.Close(); err == nil || ctx.Err() != nil {
 			return nil, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -117,9 +118,13 @@ func TestAShardThatMisbehavesIsAFinding(t *testing.T) {
 		{"stranger", "XXX-001/unknown, which it was not given", 1, 0},
 		{"twice", "twice", 1, -1},
 		{"mute", "no sign of life", 1, 0},
+		{"halted", "stopped it with a signal", 1, 0},
 		{"first-crashes", "shard 1", 2, 2},
 	} {
 		t.Run(c.shard+" "+c.want, func(t *testing.T) {
+			if c.shard == "halted" && runtime.GOOS != "linux" {
+				t.Skip("only Linux tells a stop apart from an end")
+			}
 			o := options(t, c.shard)
 			o.Shards = c.shards
 			if c.shard == "garbage" || c.shard == "mute" {
@@ -207,9 +212,13 @@ implementation: {organization: o, project: played, version: "1", url: "http://ex
 launch:
   exec:
     command: [%s]
-    env: {TOLD: "{{.Session.Capacity}} {{range .Workers}}{{.Role}} {{end}}"}
+    env: {TOLD: "{{.Session.Capacity}} {{.Store}} {{range .Workers}}{{.Role}} {{end}}"}
     ready: {http: "{{.BaseURL}}/health", timeout: 5s}
-wiring: {workers: static}
+wiring:
+  workers: static
+  stores:
+    etcd: {key: "/{{.Worker.ID}}", value: "{{.Worker.URL}}", ttl: 2s}
+    file: {key: "{{.Worker.ID}}", value: "{{.Worker.URL}}", ttl: 2s}
 endpoint: {openai: "{{.BaseURL}}"}
 session: {carrier: {header: X-Session-ID}, kind: table, idleTTL: 1s}
 variants: {shortTTL: {session: {idleTTL: 1s}}, smallCapacity: {session: {capacity: 64, atCapacity: evict}}}

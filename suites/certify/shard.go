@@ -25,6 +25,9 @@ const (
 	drainGrace = 5 * time.Second
 	// silenceGrace is how much longer than its longest case a shard may be silent.
 	silenceGrace = time.Minute
+	// lookEvery is how often a shard is looked at: a stopped process is silent, but
+	// there is no need to wait for that.
+	lookEvery = time.Second
 )
 
 // shard is one child process as its parent sees it. One goroutine owns it.
@@ -146,6 +149,8 @@ func (s *shard) read(r *os.File) <-chan event {
 func (s *shard) follow(ctx context.Context, events <-chan event, exited <-chan error) error {
 	silence := time.NewTimer(s.silence())
 	defer silence.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
 	stop, kill := ctx.Done(), s.o.Kill
 	var late <-chan time.Time // a limit on an end that was asked for
 	var how error
@@ -172,6 +177,10 @@ func (s *shard) follow(ctx context.Context, events <-chan event, exited <-chan e
 			late = s.kill("")
 		case <-silence.C:
 			late = s.kill(fmt.Sprintf("it gave no sign of life for %v and was killed", s.silence()))
+		case <-look.C:
+			if exited != nil && !s.killed && halted(s.cmd.Process.Pid) {
+				late = s.kill("something stopped it with a signal (SIGSTOP or the like), and it was killed")
+			}
 		case <-late:
 			if s.killed || exited == nil {
 				return how // it cannot be killed, or somebody else holds its end of the pipe

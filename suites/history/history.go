@@ -120,22 +120,33 @@ type Worker struct {
 
 // History is the whole evidence of one case.
 type History struct {
-	Case        string           `json:"case"`
-	Seed        uint64           `json:"seed"`
-	Workers     []string         `json:"workers"` // fleet ids wired at the start
-	Fleet       []Worker         `json:"fleet"`   // what these are, in the same order; who joined later is described by his attempts
-	Session     Session          `json:"session"`
-	Convergence time.Duration    `json:"convergence"` // longest time the target may take to follow a change
-	Requests    []Request        `json:"requests"`    // in the order they were sent
-	Attempts    []ledger.Attempt `json:"attempts"`    // in the order of arrival
-	Marks       []Mark           `json:"marks"`
-	Foreign     int              `json:"foreign"`             // attempts without this case's key, left out above
-	Handoffs    []handoff.Record `json:"handoffs,omitempty"`  // all that were issued during the case, in order
-	Forgotten   int              `json:"forgotten,omitempty"` // hand-offs that were issued too but are left out: the fleet remembers so many
-	Talk        *script.Talk     `json:"talk,omitempty"`      // with a component, in place of requests
-	Held        []script.Held    `json:"held,omitempty"`      // conversations with a component that were made up as they went
-	Lineages    []lineage.Held   `json:"lineages,omitempty"`  // conversations with a session index
-	Ops         []linear.Op      `json:"ops,omitempty"`       // of concurrent callers of a component
+	Case        string            `json:"case"`
+	Seed        uint64            `json:"seed"`
+	Workers     []string          `json:"workers"`           // fleet ids wired at the start
+	Fleet       []Worker          `json:"fleet"`             // what these are, in the same order; who joined later is described by his attempts
+	Aliases     map[string]string `json:"aliases,omitempty"` // other names of models, as the manifest declares them
+	Session     Session           `json:"session"`
+	Convergence time.Duration     `json:"convergence"`    // longest time the target may take to follow a change
+	Store       Store             `json:"store,omitzero"` // where the target looked for its workers
+	Requests    []Request         `json:"requests"`       // in the order they were sent
+	Attempts    []ledger.Attempt  `json:"attempts"`       // in the order of arrival
+	Marks       []Mark            `json:"marks"`
+	Stalls      []Stall           `json:"stalls,omitempty"`    // times in which the harness itself got no processor
+	Dropped     uint64            `json:"dropped,omitempty"`   // packets that the machine's kernel dropped for want of room
+	Foreign     int               `json:"foreign"`             // attempts without this case's key, left out above
+	Handoffs    []handoff.Record  `json:"handoffs,omitempty"`  // all that were issued during the case, in order
+	Forgotten   int               `json:"forgotten,omitempty"` // hand-offs that were issued too but are left out: the fleet remembers so many
+	Talk        *script.Talk      `json:"talk,omitempty"`      // with a component, in place of requests
+	Held        []script.Held     `json:"held,omitempty"`      // conversations with a component that were made up as they went
+	Lineages    []lineage.Held    `json:"lineages,omitempty"`  // conversations with a session index
+	Ops         []linear.Op       `json:"ops,omitempty"`       // of concurrent callers of a component
+}
+
+// Stall is a time in which the harness's own process, with its workers and clients,
+// stood still: it began after At and lasted For.
+type Stall struct {
+	At  time.Duration `json:"at"`
+	For time.Duration `json:"for"`
 }
 
 // Replay is the smallest conversation that went wrong, in lines for an adapter; nil if
@@ -148,4 +159,12 @@ func (h *History) Replay() []string {
 		return h.Lineages[n-1].Replay
 	}
 	return nil
+}
+
+// Store is a discovery store, of kind "" where there was none.
+type Store struct {
+	Kind string        `json:"kind"` // etcd, file
+	TTL  time.Duration `json:"ttl"`  // how long records outlive their owners
+	// Left is what was in it when a case looked: each record behind its key.
+	Left []string `json:"left,omitempty"`
 }

@@ -182,7 +182,7 @@ func answeredAlike(like func(client, worker int) bool, want func(worker int) str
 				continue
 			}
 			status := last(as).Status
-			if status >= 400 {
+			if status >= 300 {
 				refused++
 			}
 			if r.End != history.Complete || !like(r.Status, status) {

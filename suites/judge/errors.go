@@ -3,6 +3,8 @@ package judge
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,16 +16,24 @@ import (
 // the first two of them text that is not empty, the last as given. A 503 says in
 // Retry-After when to come back. At least min requests must have been sent.
 func RouterError(min, status int, code string, phases ...string) Judge {
+	return RouterErrors(min, map[int]string{status: code}, phases...)
+}
+
+// RouterErrors is RouterError where there is more than one right answer: any status of
+// codes, with its code.
+func RouterErrors(min int, codes map[int]string, phases ...string) Judge {
+	want := strings.Join(strings.Fields(strings.Trim(fmt.Sprint(slices.Sorted(maps.Keys(codes))), "[]")), " or ")
 	return func(h *history.History) Finding {
 		var g group
 		rs := In(h, phases...)
 		for _, r := range rs {
 			where := fmt.Sprintf(" (%s, %s)", phaseName(r), how(r))
+			code, right := codes[r.Status]
 			switch {
-			case r.End != history.Complete || r.Status != status:
-				g.add(fmt.Sprintf("status %d%s", status, where), outcome(r), r.Key)
+			case r.End != history.Complete || !right:
+				g.add(fmt.Sprintf("status %s%s", want, where), outcome(r), r.Key)
 				continue
-			case status == 503 && strings.Join(values(r.Header, "Retry-After"), "") == "":
+			case r.Status == 503 && strings.Join(values(r.Header, "Retry-After"), "") == "":
 				g.add("a 503 with Retry-After"+where, "one without", r.Key)
 			}
 			if kind := strings.Join(values(r.Header, "Content-Type"), ", "); !isJSON(kind) {

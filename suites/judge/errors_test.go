@@ -58,6 +58,15 @@ func TestRouterErrorWantsAnErrorObject(t *testing.T) {
 		trial{"one that does not", answer(503, full), violated + "without"},
 		trial{"one that says nothing", answer(503, full, "Retry-After", ""), violated + "without"},
 	)
+	const broke = `{"error":{"message":"broke","type":"server_error","code":"connection_failed"}}`
+	try(t, judge.RouterErrors(1, map[int]string{502: "connection_failed", 503: "resource_exhausted"}, "refused"),
+		trial{"the one", answer(502, broke), ""},
+		trial{"the other", answer(503, full, "Retry-After", "1"), ""},
+		trial{"the other that does not say when", answer(503, full), violated + "without"},
+		trial{"the code of the other", answer(502, full), violated + `code "resource_exhausted"`},
+		trial{"neither", answer(500, broke), violated + "status 500"},
+		trial{"nothing sent", nil, doubt + "0 of at least 1"},
+	)
 }
 
 func TestWhoReachedTellsRequestsApart(t *testing.T) {

@@ -53,6 +53,8 @@ func outcome(r *history.Request) string {
 		return "a stream that ended without [DONE]"
 	case r.End == history.Complete:
 		return fmt.Sprintf("status %d", r.Status)
+	case r.End == history.Cancelled: // the client's own error would only say so again
+		return fmt.Sprintf("%d events and no end until the client was made to leave", len(r.Events))
 	case r.Err != "":
 		return fmt.Sprintf("%s (%s)", r.End, cut(r.Err, 160))
 	default:
@@ -141,6 +143,23 @@ func All(js ...Judge) Judge {
 			}
 		}
 		return f
+	}
+}
+
+// Then joins two judges like All, but the second judges only the requests that the
+// first does not blame: what follows from a violation is no second one.
+func Then(first, second Judge) Judge {
+	return func(h *history.History) Finding {
+		f := first(h)
+		blamed := map[string]bool{}
+		for _, v := range f.Violations {
+			for _, k := range v.Keys {
+				blamed[k] = true
+			}
+		}
+		rest := *h
+		rest.Requests = slices.DeleteFunc(slices.Clone(h.Requests), func(r history.Request) bool { return blamed[r.Key] })
+		return All(func(*history.History) Finding { return f }, func(*history.History) Finding { return second(&rest) })(h)
 	}
 }
 

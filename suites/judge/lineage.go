@@ -3,7 +3,6 @@ package judge
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/routeproof/routeproof/suites/history"
 	"github.com/routeproof/routeproof/suites/lineage"
@@ -90,27 +89,13 @@ func IndexModelled(min int) Judge {
 		if h.Talk == nil {
 			return Finding{Inconclusive: "no conversation was held"}
 		}
-		for i := len(h.Lineages) - 1; i >= 0; i-- {
-			if v := indexed(h.Lineages[i], h.Talk.Claims); v != nil {
-				return Finding{Violations: []Violation{*v}}
-			}
-		}
-		switch {
-		case h.Talk.Fault != "":
-			v := brokenProtocol(h.Talk)
-			if n := len(h.Lineages); n > 0 && h.Lineages[n-1].Script != nil {
-				v.Observed += "; it was asked, " + asked(h.Lineages[n-1].Script)
-			}
-			return Finding{Violations: []Violation{v}}
-		case len(h.Lineages) < min:
-			return Finding{Inconclusive: fmt.Sprintf("only %d of %d conversations were held", len(h.Lineages), min)}
-		}
-		for i, c := range h.Lineages {
-			if c.Script == nil || len(c.Turns) == 0 || len(c.Turns) != len(c.Script.Steps) {
-				return Finding{Inconclusive: fmt.Sprintf("conversation %d was not held to its end", i+1)}
-			}
-		}
-		return Finding{}
+		return walked(h.Talk, h.Lineages, min, walker[lineage.Held]{
+			wrong: func(c lineage.Held) *Violation { return indexed(c, h.Talk.Claims) },
+			asked: func(c lineage.Held) string { return asked(c.Script) },
+			whole: func(c lineage.Held) bool {
+				return c.Script != nil && len(c.Turns) > 0 && len(c.Turns) == len(c.Script.Steps)
+			},
+		})
 	}
 }
 
@@ -134,12 +119,10 @@ func indexed(c lineage.Held, claims []string) *Violation {
 	return nil
 }
 
-// asked is what a script asks, in one sentence.
+// asked is what a script asks, in one sentence; "" of none.
 func asked(s *lineage.Script) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "with %s", s.Config)
-	for i, st := range s.Steps {
-		fmt.Fprintf(&b, ", (%d) %s", i+1, st)
+	if s == nil {
+		return ""
 	}
-	return b.String()
+	return sentence(s.Config, s.Steps)
 }

@@ -1,13 +1,14 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/routeproof/routeproof/suites/history"
 )
 
 // OfModel requires every request of the phases to have reached only workers that serve
-// the model which it asks for. At least min of them must have reached one, for each of
+// the model which it asks for, by whichever of its names. At least min of them must have reached one, for each of
 // two models or more.
 func OfModel(min int, phases ...string) Judge {
 	return func(h *history.History) Finding {
@@ -19,13 +20,14 @@ func OfModel(min int, phases ...string) Judge {
 		at := attempts(h)
 		seen := map[string]int{}
 		for _, r := range In(h, phases...) {
+			model := cmp.Or(h.Aliases[r.Model], r.Model)
 			for _, a := range at[r.Key] {
-				if serves[a.Worker] != r.Model {
+				if serves[a.Worker] != model {
 					g.add(fmt.Sprintf("a request at workers of its model (%s, %s)", phaseName(r), how(r)), "at one that serves another", r.Key)
 				}
 			}
 			if len(at[r.Key]) > 0 {
-				seen[r.Model]++
+				seen[model]++
 			}
 		}
 		enough := 0

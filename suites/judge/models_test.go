@@ -20,6 +20,16 @@ func TestOfModelWantsWorkersOfTheModel(t *testing.T) {
 		trial{"each at its own", tell(func(h *story) { h.ask("w0", in("served")); h.ask("w1", in("served"), model("other")) }), ""},
 		trial{"one at the other's", tell(func(h *story) { h.ask("w0", in("served")); h.ask("w0", in("served"), model("other")) }), violated + "at one that serves another"},
 		trial{"a try at the other's before", tell(func(h *story) { h.ask("w0", in("served")); h.ask("w0 w1", in("served"), model("other")) }), violated + "at one that serves another"},
+		trial{"by another name", tell(func(h *story) {
+			h.Aliases = map[string]string{"another": "other"}
+			h.ask("w0", in("served"))
+			h.ask("w1", in("served"), model("another"))
+		}), ""},
+		trial{"by another name at the other's", tell(func(h *story) {
+			h.Aliases = map[string]string{"another": "other"}
+			h.ask("w0", in("served"))
+			h.ask("w0", in("served"), model("another"))
+		}), violated + "at one that serves another"},
 		trial{"in another phase", tell(func(h *story) {
 			h.ask("w0", in("served"))
 			h.ask("w1", in("served"), model("other"))

@@ -36,13 +36,22 @@ func values(header map[string][]string, name string) []string {
 // RequestKept requires every attempt of the phases' requests to carry what the
 // client sent: path and query, each end-to-end header with its values in order,
 // and a body of equal JSON value.
-func RequestKept(min int, phases ...string) Judge { return requestKept(true, min, phases) }
+func RequestKept(min int, phases ...string) Judge { return requestKept(true, nil, min, phases) }
 
 // HeadersKept is RequestKept without the body, which is another in each phase of a
 // request that is served in two.
-func HeadersKept(min int, phases ...string) Judge { return requestKept(false, min, phases) }
+func HeadersKept(min int, phases ...string) Judge { return requestKept(false, nil, min, phases) }
 
-func requestKept(body bool, min int, phases []string) Judge {
+// PathKept is HeadersKept of path, query and the named headers alone.
+func PathKept(min int, headers []string, phases ...string) Judge {
+	return requestKept(false, headers, min, phases)
+}
+
+// requestKept looks at the named headers, nil for all.
+func requestKept(body bool, headers []string, min int, phases []string) Judge {
+	among := func(name string) bool {
+		return headers == nil || slices.ContainsFunc(headers, func(h string) bool { return strings.EqualFold(h, name) })
+	}
 	return func(h *history.History) Finding {
 		var g group
 		at := attempts(h)
@@ -54,7 +63,7 @@ func requestKept(body bool, min int, phases []string) Judge {
 					g.add("POST "+r.Path+in, a.Method+" "+a.Target, r.Key)
 				}
 				for _, name := range slices.Sorted(maps.Keys(r.SentHeader)) {
-					if hopByHop[strings.ToLower(name)] {
+					if hopByHop[strings.ToLower(name)] || !among(name) {
 						continue
 					}
 					// A list may be folded into one line (RFC 9110, 5.3); the values and their order may not change.
@@ -106,14 +115,57 @@ func ResponseKept(min int, phases ...string) Judge {
 				if hopByHop[strings.ToLower(name)] {
 					continue
 				}
-				want, got := strings.Join(a.SentHeader[name], ", "), strings.Join(values(r.Header, name), ", ")
-				if want != got {
-					g.add(fmt.Sprintf("header %s: %s%s", name, Redact(name, want), in), fmt.Sprintf("%q", Redact(name, got)), r.Key)
+				if want, got := a.SentHeader[name], values(r.Header, name); !allThere(name, want, got) {
+					g.add(fmt.Sprintf("header %s: %s%s", name, shown(name, want), in), shown(name, got), r.Key)
 				}
 			}
 		}
 		return g.orDoubt(judged >= min, "only %d of %d answers could be compared", judged, min)
 	}
+}
+
+// allThere says whether an answer's header has all the values that were sent, in order. Those of a
+// list may be folded into one line (RFC 9110, 5.3). Cookies may not, for a date in one
+// has a comma; and a proxy may set cookies of its own, and name further headers in Vary.
+func allThere(name string, sent, got []string) bool {
+	switch strings.ToLower(name) {
+	case "set-cookie":
+		return within(sent, got)
+	case "vary":
+		return within(members(sent), members(got))
+	}
+	if len(sent) == 1 {
+		return strings.Join(got, ", ") == sent[0]
+	}
+	return slices.Equal(members(sent), members(got))
+}
+
+// members are those of a list that may be on several lines.
+func members(lines []string) []string {
+	all := strings.Split(strings.Join(lines, ","), ",")
+	for i := range all {
+		all[i] = strings.Trim(all[i], " \t")
+	}
+	return all
+}
+
+// within says whether all holds each of some, in their order.
+func within(some, all []string) bool {
+	for _, v := range all {
+		if len(some) > 0 && v == some[0] {
+			some = some[1:]
+		}
+	}
+	return len(some) == 0
+}
+
+// shown are a header's values for people, and on how many lines they are if not on one.
+func shown(name string, lines []string) string {
+	text := fmt.Sprintf("%q", Redact(name, strings.Join(lines, ", ")))
+	if len(lines) > 1 {
+		text += fmt.Sprintf(" on %d lines", len(lines))
+	}
+	return text
 }
 
 // OwnAnswer requires every answer of the phases to hold its own request's key

@@ -20,6 +20,25 @@ func TestHeadersKeptForgivesAnotherBody(t *testing.T) {
 	)
 }
 
+func TestPathKeptLooksAtPathQueryAndTheNamedHeaders(t *testing.T) {
+	sent := func(q *told) {
+		q.SentHeader = map[string][]string{"authorization": {"Bearer k"}, "X-Custom": {"one"}}
+	}
+	got := func(target string, h map[string][]string) opt {
+		return attempt(0, func(a *ledger.Attempt) { a.Target, a.Header = target, h })
+	}
+	const path = "/v1/chat/completions"
+	try(t, judge.PathKept(1, []string{"Authorization"}),
+		trial{"the named one", func(h *story) { h.ask("w0", sent, got(path, map[string][]string{"Authorization": {"Bearer k"}})) }, ""},
+		trial{"which is lost", func(h *story) { h.ask("w0", sent, got(path, map[string][]string{"X-Custom": {"one"}})) }, violated + `""`},
+		trial{"another one", func(h *story) { h.ask("w0", sent, got(path, map[string][]string{"Authorization": {"Bearer l"}})) }, violated + "8 bytes"},
+		trial{"a query lost", func(h *story) {
+			h.ask("w0", func(q *told) { q.Path += "?a=b" }, got(path, nil))
+		}, violated + "POST " + path},
+		trial{"nothing sent", nil, doubt + "0 of 1"},
+	)
+}
+
 func TestBodyLongForgivesAnotherValue(t *testing.T) {
 	bytes := func(n int64) opt {
 		return attempt(0, func(a *ledger.Attempt) { a.BodyBytes, a.BodySHA256, a.ValueSHA256 = n, "other", "other" })

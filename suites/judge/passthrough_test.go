@@ -104,7 +104,7 @@ func TestResponseKeptComparesStatusHeadersAndBytes(t *testing.T) {
 		trial{"a success made of an error", func(h *story) { h.ask("w0"); h.ask("w0", status(503), answered(200)) }, violated + "status 503"},
 		trial{"cut off", func(h *story) { h.ask("w0"); h.ask("w0", ended(history.Truncated)) }, violated + "truncated"},
 		trial{"other bytes", func(h *story) { h.ask("w0"); h.ask("w0", func(q *told) { q.BodySHA256 = "page" }) }, violated + "24 bytes that differ"},
-		trial{"a header lost", func(h *story) { h.ask("w0"); h.ask("w0", status(503), sent("Retry-After", "7")) }, violated + "Retry-After: 7"},
+		trial{"a header lost", func(h *story) { h.ask("w0"); h.ask("w0", status(503), sent("Retry-After", "7")) }, violated + `Retry-After: "7"`},
 		trial{"a header changed", func(h *story) { h.ask("w0"); h.ask("w0", sent("X-A", "worker"), got("X-A", "router")) }, violated + `"router"`},
 		trial{"a header with something appended", func(h *story) { h.ask("w0"); h.ask("w0", sent("X-A", "1"), got("X-A", "1", "2")) }, violated + `"1, 2"`},
 		trial{"a header that a proxy owns", func(h *story) { h.ask("w0"); h.ask("w0", sent("Connection", "close")) }, ""},
@@ -119,6 +119,37 @@ func TestResponseKeptComparesStatusHeadersAndBytes(t *testing.T) {
 			h.ask("w0", func(q *told) { q.last().SentSHA256, q.last().End = "", ledger.Running })
 		}, doubt + "1 of 2"},
 		trial{"nothing was sent", nil, doubt + "0 of 2"},
+	)
+}
+
+func TestResponseKeptWantsEveryValueOfARepeatedHeader(t *testing.T) {
+	const cookie, other = "a=1; Expires=Wed, 09 Jun 2100 10:18:14 GMT", "b=2"
+	said := func(name string, sent, got []string) func(*story) {
+		return func(h *story) {
+			h.ask("w0", status(503), func(q *told) {
+				q.last().SentHeader = map[string][]string{name: sent}
+				q.Header = map[string][]string{name: got}
+			})
+		}
+	}
+	two := []string{"1", "2, 3"}
+	try(t, judge.ResponseKept(1),
+		trial{"each on its line", said("X-A", two, two), ""},
+		trial{"a list on one line", said("X-A", two, []string{"1, 2, 3"}), ""},
+		trial{"a list on one line without blanks", said("X-A", two, []string{"1,2, 3"}), ""},
+		trial{"the first alone", said("X-A", two, two[:1]), violated + `"1, 2, 3" on 2 lines`},
+		trial{"the last alone", said("X-A", two, two[1:]), violated + `observed "2, 3"`},
+		trial{"another order", said("X-A", two, []string{"2, 3", "1"}), violated + "X-A"},
+		trial{"one more", said("X-A", two, []string{"1", "2, 3", "4"}), violated + "on 3 lines"},
+		trial{"a lone value is compared as it is written", said("X-A", []string{"1,2"}, []string{"1, 2"}), violated + "X-A"},
+		trial{"cookies, each on its line", said("Set-Cookie", []string{cookie, other}, []string{cookie, other}), ""},
+		trial{"a proxy's own cookie", said("Set-Cookie", []string{cookie, other}, []string{cookie, "proxy=3", other}), ""},
+		trial{"the first cookie alone", said("Set-Cookie", []string{cookie, other}, []string{cookie}), violated + "not shown]"},
+		trial{"cookies joined", said("Set-Cookie", []string{cookie, other}, []string{cookie + ", " + other}), violated + "on 2 lines"},
+		trial{"cookies in another order", said("Set-Cookie", []string{cookie, other}, []string{other, cookie}), violated + "Set-Cookie"},
+		trial{"a cookie changed", said("Set-Cookie", []string{cookie}, []string{"a=1"}), violated + "Set-Cookie"},
+		trial{"Vary with one more", said("Vary", []string{"Accept", "Origin"}, []string{"Accept,Origin", "Accept-Encoding"}), ""},
+		trial{"the first of Vary alone", said("Vary", []string{"Accept", "Origin"}, []string{"Accept"}), violated + "Vary"},
 	)
 }
 

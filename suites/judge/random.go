@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/routeproof/routeproof/suites/history"
@@ -13,28 +14,49 @@ import (
 // says. Of those that did not it shows the last, which is the smallest.
 func Modelled(min int) Judge {
 	return func(h *history.History) Finding {
-		for i := len(h.Held) - 1; i >= 0; i-- {
-			if v := followed(h.Held[i]); v != nil {
-				return Finding{Violations: []Violation{*v}}
-			}
-		}
-		switch {
-		case h.Talk != nil && h.Talk.Fault != "":
-			v := Violation{Expected: "an adapter that keeps to the protocol (suites/target/component.md)", Observed: h.Talk.Fault}
-			if n := len(h.Held); n > 0 && h.Held[n-1].Script != nil {
-				v.Observed += "; it was asked, " + told(h.Held[n-1].Script)
-			}
-			return Finding{Violations: []Violation{v}}
-		case len(h.Held) < min:
-			return Finding{Inconclusive: fmt.Sprintf("only %d of %d conversations were held", len(h.Held), min)}
-		}
-		for i, c := range h.Held {
-			if c.Script == nil || len(c.Turns) == 0 || len(c.Turns) != len(c.Script.Steps) {
-				return Finding{Inconclusive: fmt.Sprintf("conversation %d was not held to its end", i+1)}
-			}
-		}
-		return Finding{}
+		return walked(h.Talk, h.Held, min, walker[script.Held]{
+			wrong: followed,
+			asked: func(c script.Held) string { return told(c.Script) },
+			whole: func(c script.Held) bool {
+				return c.Script != nil && len(c.Turns) > 0 && len(c.Turns) == len(c.Script.Steps)
+			},
+		})
 	}
+}
+
+// walker knows one kind of conversation.
+type walker[C any] struct {
+	wrong func(C) *Violation // what did not go as the model says
+	asked func(C) string     // what it asked, in one sentence
+	whole func(C) bool       // it was held to its end
+}
+
+// walked judges conversations that were made up: those that went wrong, the smallest first,
+// then the adapter's own fault, then whether they are enough.
+func walked[C any](talk *script.Talk, all []C, min int, w walker[C]) Finding {
+	for _, c := range slices.Backward(all) {
+		if v := w.wrong(c); v != nil {
+			return Finding{Violations: []Violation{*v}}
+		}
+	}
+	switch {
+	case talk != nil && talk.Fault != "":
+		v := brokenProtocol(talk)
+		if n := len(all); n > 0 {
+			if asked := w.asked(all[n-1]); asked != "" {
+				v.Observed += "; it was asked, " + asked
+			}
+		}
+		return Finding{Violations: []Violation{v}}
+	case len(all) < min:
+		return Finding{Inconclusive: fmt.Sprintf("only %d of %d conversations were held", len(all), min)}
+	}
+	for i, c := range all {
+		if !w.whole(c) {
+			return Finding{Inconclusive: fmt.Sprintf("conversation %d was not held to its end", i+1)}
+		}
+	}
+	return Finding{}
 }
 
 // followed holds one conversation against the model.
@@ -58,11 +80,19 @@ func followed(c script.Held) *Violation {
 	return nil
 }
 
-// told is what a script asks, in one sentence.
+// told is what a script asks, in one sentence; "" of none.
 func told(s *script.Script) string {
+	if s == nil {
+		return ""
+	}
+	return sentence(s.Config, s.Steps)
+}
+
+// sentence says in one what was asked.
+func sentence[S fmt.Stringer](config fmt.Stringer, steps []S) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "with %s", s.Config)
-	for i, st := range s.Steps {
+	fmt.Fprintf(&b, "with %s", config)
+	for i, st := range steps {
 		fmt.Fprintf(&b, ", (%d) %s", i+1, st)
 	}
 	return b.String()

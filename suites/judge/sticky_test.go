@@ -87,6 +87,10 @@ func TestKeptCountsShortSessionsToo(t *testing.T) {
 		trial{"two turns on one worker", turns("s1", []int{5}, "w0", "w0"), ""},
 		trial{"moved within the idle time", turns("s1", []int{5}, "w0", "w1"), violated + "another worker"},
 		trial{"moved after a gap that the machine stretched", turns("s1", []int{12}, "w0", "w1"), doubt + "0 of 1"},
+		trial{"moved after a pause that was short only for a client that stood still", func(h *story) {
+			turns("s1", []int{11}, "w0", "w1")(h)
+			h.Requests[0].Ended += h.Session.IdleTTL * 6 / 10
+		}, doubt + "0 of 1"},
 		trial{"one turn shows nothing", turns("s1", nil, "w0"), doubt + "0 of 1"},
 		trial{"a turn that reached no worker", turns("s1", []int{5}, "w0", ""), doubt + "0 of 1"},
 		trial{"nothing was sent", nil, doubt + "0 of 1"},

@@ -26,8 +26,12 @@ func Prompt(max time.Duration, min int, phases ...string) Judge {
 			for i, sent := range a.Events {
 				if i >= len(r.Events) {
 					if r.Ended-sent >= max || r.End == history.Complete {
-						g.add(fmt.Sprintf("each event at the client within %v (%s)", max, how(r)),
-							fmt.Sprintf("event %d never arrived; the client saw %s", i, outcome(r)), r.Key)
+						seen := fmt.Sprintf("event %d never arrived; the client saw %s", i, outcome(r))
+						// What the worker wrote once the client had left tells nothing about the router.
+						if r.End == history.Cancelled && (i == len(a.Events)-1 || a.Events[i+1] >= r.Ended) {
+							seen = fmt.Sprintf("event %d never arrived: the worker sent it and held the next one for %v, until the client was made to leave", i, max)
+						}
+						g.add(fmt.Sprintf("each event at the client within %v (%s)", max, how(r)), seen, r.Key)
 					}
 					break
 				}

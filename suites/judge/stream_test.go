@@ -17,7 +17,16 @@ func TestPromptWantsEachEventInTime(t *testing.T) {
 		trial{"only the last is late", func(h *story) { h.ask("w0", streamed(6), late(5, 3*time.Second)) }, violated + "came later"},
 		trial{"held back until the client left", func(h *story) {
 			h.ask("w0", streamed(6), cutAfter(4), ended(history.Cancelled), took(3*time.Second))
-		}, violated + "event 4 never arrived"},
+		}, violated + "event 4 never arrived; the client saw 4 events and no end until the client was made to leave"},
+		trial{"held back while the worker held the next one", func(h *story) {
+			h.ask("w0", streamed(6), cutAfter(5), ended(history.Cancelled), took(3*time.Second))
+		}, violated + "event 5 never arrived: the worker sent it and held the next one for 2s, until the client was made to leave"},
+		trial{"the worker went on once the client had left", func(h *story) {
+			h.ask("w0", streamed(6), cutAfter(5), ended(history.Cancelled), took(3*time.Second), func(q *told) {
+				a := q.last()
+				a.Events = append(a.Events, q.Ended+ms)
+			})
+		}, violated + "event 5 never arrived: the worker sent it and held the next one for 2s, until the client was made to leave"},
 		trial{"lost from an answer that looks whole", func(h *story) { h.ask("w0", streamed(6), cutAfter(4)) }, violated + "event 4 never arrived"},
 		trial{"no dispatch", func(h *story) { h.ask("w0", streamed(4)); h.ask("", answered(500)) }, violated + "no dispatch"},
 		trial{"the client left before the event was due", func(h *story) {
@@ -26,6 +35,21 @@ func TestPromptWantsEachEventInTime(t *testing.T) {
 		trial{"too few events", func(h *story) { h.ask("w0", streamed(3)) }, doubt + "3 of 4"},
 		trial{"nothing was sent", nil, doubt + "0 of 4"},
 	)
+}
+
+func TestWhatFollowsFromAViolationIsNoSecondOne(t *testing.T) {
+	j := judge.Then(judge.Prompt(2*time.Second, 4), judge.Served(2))
+	held := func(h *story) { h.ask("w0", streamed(6), cutAfter(5), ended(history.Cancelled), took(3*time.Second)) }
+	try(t, j,
+		trial{"all is well", func(h *story) { h.ask("w0", streamed(4)); h.ask("w0", streamed(4)) }, ""},
+		trial{"an answer of another kind", func(h *story) { held(h); h.ask("w0", answered(500)) }, violated + "status 500"},
+		trial{"too few", func(h *story) { h.ask("w0", streamed(4)) }, doubt + "1 of at least 2"},
+	)
+	h := of("w0")
+	held(h)
+	if f := j(&h.History); len(f.Violations) != 1 {
+		t.Errorf("%d violations, want the late event alone: %v", len(f.Violations), f.Violations)
+	}
 }
 
 func TestSpacedWantsThreeQuartersOfTheEventsBeforeTheNext(t *testing.T) {

@@ -24,21 +24,22 @@ func TestWhatIsAskedIsSaidInAFewWords(t *testing.T) {
 		`frontiers "s"`:                                      func(s *Script) *Step { return s.Frontiers("s") },
 		`lineages "s" on w1 rank 0`:                          func(s *Script) *Step { return s.Lineages("s", w1) },
 		`lineages "s" on w1 rank 0 0`:                        func(s *Script) *Step { return s.LineagesFrom("s", w1, B(0)) },
-		`size`:                                               func(s *Script) *Step { return s.Size() },
-		`dump`:                                               func(s *Script) *Step { return s.Dump("x") },
-		`clock.advance by 1s`:                                func(s *Script) *Step { return s.Advance(time.Second) },
-		`new with 2 sessions, retention 1s`:                  func(s *Script) *Step { return s.Create(Holding(2).Keeping(time.Second)) },
-		`new with the index's own settings`:                  func(s *Script) *Step { return s.Create(Config{}) },
-		`register on w1 as i`:                                func(s *Script) *Step { return s.Register(script.At("w1"), "i") },
-		`worker.remove on w1 rank 0`:                         func(s *Script) *Step { return s.RemoveWorker(w1) },
-		`store.admit "s" on w1 rank 0 [a] (x)`:               func(s *Script) *Step { return s.AdmitStore("x", "s", w1, "", a) },
-		`match.admit "s" on w1 rank 0 a (x)`:                 func(s *Script) *Step { return s.AdmitMatch("x", "s", w1, a) },
-		`match.apply x`:                                      func(s *Script) *Step { s.AdmitMatch("x", "s", w1, a); return s.Apply("x") },
-		`store.apply y`:                                      func(s *Script) *Step { return s.Apply("y") },
-		`remove.begin on w1 (r)`:                             func(s *Script) *Step { return s.BeginRemoval("r", script.At("w1")) },
-		`remove.await r`:                                     func(s *Script) *Step { return s.AwaitRemoval("r") },
-		`physical.set on w1 rank 0 []`:                       func(s *Script) *Step { return s.Holds(w1) },
-		`physical.fail barrier true, lower tier false`:       func(s *Script) *Step { return s.Fail(true, false) },
+		`batch on w1 rank 0 a for 3 sessions from 5`:         func(s *Script) *Step { return s.Fill(5, 3, w1, a) },
+		`size`:                                         func(s *Script) *Step { return s.Size() },
+		`dump`:                                         func(s *Script) *Step { return s.Dump("x") },
+		`clock.advance by 1s`:                          func(s *Script) *Step { return s.Advance(time.Second) },
+		`new with 2 sessions, retention 1s`:            func(s *Script) *Step { return s.Create(Holding(2).Keeping(time.Second)) },
+		`new with the index's own settings`:            func(s *Script) *Step { return s.Create(Config{}) },
+		`register on w1 as i`:                          func(s *Script) *Step { return s.Register(script.At("w1"), "i") },
+		`worker.remove on w1 rank 0`:                   func(s *Script) *Step { return s.RemoveWorker(w1) },
+		`store.admit "s" on w1 rank 0 [a] (x)`:         func(s *Script) *Step { return s.AdmitStore("x", "s", w1, "", a) },
+		`match.admit "s" on w1 rank 0 a (x)`:           func(s *Script) *Step { return s.AdmitMatch("x", "s", w1, a) },
+		`match.apply x`:                                func(s *Script) *Step { s.AdmitMatch("x", "s", w1, a); return s.Apply("x") },
+		`store.apply y`:                                func(s *Script) *Step { return s.Apply("y") },
+		`remove.begin on w1 (r)`:                       func(s *Script) *Step { return s.BeginRemoval("r", script.At("w1")) },
+		`remove.await r`:                               func(s *Script) *Step { return s.AwaitRemoval("r") },
+		`physical.set on w1 rank 0 []`:                 func(s *Script) *Step { return s.Holds(w1) },
+		`physical.fail barrier true, lower tier false`: func(s *Script) *Step { return s.Fail(true, false) },
 		`flush`: func(s *Script) *Step { return s.Flush() },
 	} {
 		if got := add(&Script{}).String(); got != want {
@@ -58,7 +59,8 @@ func TestNeedsFollowFromWhatIsAsked(t *testing.T) {
 	s.Advance(time.Second)
 	s.Flush()
 	s.Apply("x")
-	if got := strings.Join(s.Needs(), " "); got != "admission barrier clock lifecycle physical" {
+	s.Fill(0, 1, w1, a)
+	if got := strings.Join(s.Needs(), " "); got != "admission barrier batch clock lifecycle physical" {
 		t.Errorf("needs %s", got)
 	}
 }

@@ -78,6 +78,7 @@ const (
 	PhysicalSet  = "physical.set"
 	PhysicalFail = "physical.fail"
 	Flush        = "flush"
+	Fill         = "batch" // many sessions match a block
 )
 
 // needed lists the claims that operations hang on.
@@ -85,7 +86,7 @@ var needed = map[string][]string{
 	Advance: {"clock"}, Dump: {"dump"}, Register: {"lifecycle"}, WorkerRemove: {"lifecycle"},
 	StoreAdmit: {"lifecycle", "admission"}, StoreApply: {"lifecycle", "admission"}, MatchAdmit: {"lifecycle", "admission"}, MatchApply: {"lifecycle", "admission"},
 	RemoveBegin: {"lifecycle", "admission"}, RemoveAwait: {"lifecycle", "admission"},
-	PhysicalSet: {"physical"}, PhysicalFail: {"barrier"}, Flush: {"barrier"},
+	Fill: {"batch"}, PhysicalSet: {"physical"}, PhysicalFail: {"barrier"}, Flush: {"barrier"},
 }
 
 // Step is one operation and what may be answered.
@@ -101,6 +102,8 @@ type Step struct {
 	Block       string        `json:"block,omitempty"` // of match; the anchor of lineages
 	Ref         string        `json:"ref,omitempty"`   // the step that began what this one finishes
 	By          time.Duration `json:"by,omitempty"`
+	From        int           `json:"from,omitempty"`  // the first of Fill's sessions
+	Times       int           `json:"times,omitempty"` // how many they are
 	Barrier     bool          `json:"barrier,omitempty"`
 	LowerTier   bool          `json:"lowerTier,omitempty"`
 	Config      *Config       `json:"config,omitempty"`
@@ -144,6 +147,18 @@ func (s *Script) Under(session string, at script.Where, parent string, blocks ..
 func (s *Script) Match(session string, at script.Where, block string) *Step {
 	return s.add(Step{Op: Match, Session: session, At: &at, Block: block})
 }
+
+// Fill says, in one batch, that requests of so many sessions met the block on the rank, one
+// after another, from the session of that number on. It is answered by how many of them that
+// changed something for. It comes first in a conversation, or after another Fill which it
+// goes on from: a batch has to be answered in the time of any other call, so many sessions
+// take several.
+func (s *Script) Fill(from, sessions int, at script.Where, block string) *Step {
+	return s.add(Step{Op: Fill, From: from, Times: sessions, At: &at, Block: block})
+}
+
+// Numbered is the name of one of Fill's sessions, counted from 0.
+func Numbered(i int) string { return fmt.Sprintf("session %d", i) }
 
 // Remove says that the rank has evicted the blocks.
 func (s *Script) Remove(at script.Where, blocks ...string) *Step {

@@ -54,6 +54,9 @@ func (st *Step) String() string {
 	if st.Ref != "" {
 		write("%s", st.Ref)
 	}
+	if st.Op == Fill {
+		write("for %d sessions from %d", st.Times, st.From)
+	}
 	if st.Op == Advance {
 		write("by %v", st.By)
 	}

@@ -1,6 +1,12 @@
 package mutants
 
 import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/routeproof/routeproof/impl/affinity"
 	"github.com/routeproof/routeproof/impl/discovery"
 	"github.com/routeproof/routeproof/impl/router"
 	"github.com/routeproof/routeproof/suites/target"
@@ -32,26 +38,73 @@ func (a apart) SetWorkers(ws []target.Worker) error {
 	return a.r.SetWorkers(set)
 }
 
+// aliasesApart makes a router that takes each name for a model.
+func aliasesApart(change func(aliases map[string]string, p *router.Parts)) target.LocalFactory {
+	return func(c target.LocalConfig) (target.Local, error) {
+		aliases := c.Aliases
+		c.Aliases = nil
+		cfg, err := target.ReferenceConfig(c)
+		if err != nil {
+			return nil, err
+		}
+		parts, err := router.DefaultParts(cfg)
+		if err != nil {
+			return nil, err
+		}
+		change(aliases, &parts)
+		r, err := router.New(cfg, parts)
+		if err != nil {
+			return nil, err
+		}
+		return apart{target.LocalRouter(r), r, aliases}, nil
+	}
+}
+
 // RTEAliasesApart takes each name for a model.
 func (Catalogue) RTEAliasesApart() Mutant {
 	return Mutant{ID: "rte/aliases-apart", Fault: "a session under a model's alias is another than under the model's own name", KilledBy: []string{"RTE-007/sessions"},
-		New: func(c target.LocalConfig) (target.Local, error) {
-			aliases := c.Aliases
-			c.Aliases = nil
-			cfg, err := target.ReferenceConfig(c)
-			if err != nil {
-				return nil, err
+		New: aliasesApart(func(map[string]string, *router.Parts) {})}
+}
+
+// RTEAliasesRace tells sessions apart by the name until they are bound.
+func (Catalogue) RTEAliasesRace() Mutant {
+	return Mutant{ID: "rte/aliases-race", Fault: "first turns of one session that are there together under several names are each placed anew", KilledBy: []string{"RTE-007/together"},
+		New: aliasesApart(func(aliases map[string]string, p *router.Parts) {
+			inner := p.Affinity
+			acquire(p, func(former acquiring, ctx context.Context, a affinity.Ask) (affinity.Lease, error) {
+				own := a
+				own.Key.Model = cmp.Or(aliases[a.Key.Model], a.Key.Model)
+				if _, bound, err := inner.Query(own); err != nil || bound || own == a {
+					return former(ctx, own)
+				}
+				l, err := former(ctx, a)
+				if err != nil {
+					return l, err
+				}
+				return around(l, func(h *held) {
+					h.commit = func(t affinity.Target) error {
+						if also, err := former(ctx, own); err == nil { // the first of them binds the others'
+							_ = also.Commit(t)
+							also.Release()
+						}
+						return l.Commit(t)
+					}
+				}), nil
+			})
+		})}
+}
+
+// RTEAliasesFirst knows one model behind all of its aliases.
+func (Catalogue) RTEAliasesFirst() Mutant {
+	return Mutant{ID: "rte/aliases-first-model", Fault: "an alias of the second model is taken for one of the first", KilledBy: []string{"RTE-007/by-model"},
+		New: with(func(cfg *router.Config, p *router.Parts) {
+			first := slices.Min(slices.Collect(maps.Values(cfg.Aliases)))
+			all := map[string]string{}
+			for alias := range cfg.Aliases {
+				all[alias] = first
 			}
-			parts, err := router.DefaultParts(cfg)
-			if err != nil {
-				return nil, err
-			}
-			r, err := router.New(cfg, parts)
-			if err != nil {
-				return nil, err
-			}
-			return apart{target.LocalRouter(r), r, aliases}, nil
-		}}
+			cfg.Aliases, p.Models = all, router.BodyModels{Aliases: all}
+		})}
 }
 
 // RESRetriesAnswered hopes for a better answer.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"sync"
 
 	"github.com/routeproof/routeproof/impl/router"
 )
@@ -59,13 +60,29 @@ func (Catalogue) BNDSmallChunks() Mutant {
 
 // BNDSixteen has room for sixteen answers.
 func (Catalogue) BNDSixteen() Mutant {
-	return Mutant{
-		ID: "bnd/sixteen-at-a-time", Fault: "at most sixteen answers are under way at once; the others wait",
-		KilledBy: []string{"BND-003/many-streams"},
+	return few("bnd/sixteen-at-a-time", "at most sixteen answers are under way at once; the others wait", 16, func(*http.Request) string { return "" })
+}
+
+// BNDFiftyEach has a pool of connections for each worker.
+func (Catalogue) BNDFiftyEach() Mutant {
+	return few("bnd/fifty-per-worker", "at most fifty answers of a worker are under way at once; the others wait", 50, func(r *http.Request) string { return r.URL.Host })
+}
+
+// few is a mutant that has room for so many answers of those that share a name.
+func few(id, fault string, most int, name func(*http.Request) string) Mutant {
+	return Mutant{ID: id, Fault: fault, KilledBy: []string{"BND-003/many-streams"},
 		New: with(func(_ *router.Config, p *router.Parts) {
 			inner := p.Transport
-			room := make(chan struct{}, 16)
+			var mu sync.Mutex
+			rooms := map[string]chan struct{}{}
 			p.Transport = sends(func(r *http.Request) (*http.Response, error) {
+				mu.Lock()
+				room := rooms[name(r)]
+				if room == nil {
+					room = make(chan struct{}, most)
+					rooms[name(r)] = room
+				}
+				mu.Unlock()
 				select {
 				case room <- struct{}{}:
 				case <-r.Context().Done():
@@ -79,6 +96,5 @@ func (Catalogue) BNDSixteen() Mutant {
 				resp.Body = &closer{body: resp.Body, done: func() { <-room }}
 				return resp, nil
 			})
-		}),
-	}
+		})}
 }

@@ -59,16 +59,18 @@ func (Catalogue) AFFOldLease() Mutant {
 // AFFEndsNewer lets a failure end whatever is bound by then.
 func (Catalogue) AFFEndsNewer() Mutant {
 	return coordinator("aff/ends-newer", "a request's failure ends whatever its session is bound to by then",
-		leasingSo(func(inner affinity.Coordinator, a affinity.Ask, l affinity.Lease, h *held) {
-			h.invalidate = func() {
-				l.Invalidate()
-				if _, bound, _ := inner.Query(affinity.Ask{Key: a.Key}); bound {
-					if now, err := inner.Acquire(context.Background(), affinity.Ask{Key: a.Key}); err == nil {
-						now.Invalidate()
-					}
-				}
+		leasingSo(endsNewer), "AFF-013/siblings", "AFF-005/held", "AFF-013/moved", "AFF-013/server-error", "AFF-013/decode")
+}
+
+func endsNewer(inner affinity.Coordinator, a affinity.Ask, l affinity.Lease, h *held) {
+	h.invalidate = func() {
+		l.Invalidate()
+		if _, bound, _ := inner.Query(affinity.Ask{Key: a.Key}); bound {
+			if now, err := inner.Acquire(context.Background(), affinity.Ask{Key: a.Key}); err == nil {
+				now.Invalidate()
 			}
-		}), "AFF-013/siblings", "AFF-005/held", "AFF-013/moved", "AFF-013/server-error")
+		}
+	}
 }
 
 // AFFKeepsOnFailure ends nothing.

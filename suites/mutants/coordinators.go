@@ -54,13 +54,20 @@ func acquiringSo(f func(inner affinity.Coordinator, ctx context.Context, a affin
 
 // leasingSo makes a table whose leases are wrong.
 func leasingSo(f func(inner affinity.Coordinator, a affinity.Ask, l affinity.Lease, h *held)) making {
-	return acquiringSo(func(inner affinity.Coordinator, ctx context.Context, a affinity.Ask) (affinity.Lease, error) {
-		l, err := inner.Acquire(ctx, a)
-		if err != nil {
-			return l, err
-		}
-		return around(l, func(h *held) { f(inner, a, l, h) }), nil
-	})
+	return wrapped(leasing(f))
+}
+
+// leasing puts wrong leases around a table's.
+func leasing(f func(inner affinity.Coordinator, a affinity.Ask, l affinity.Lease, h *held)) func(affinity.Coordinator) affinity.Coordinator {
+	return func(inner affinity.Coordinator) affinity.Coordinator {
+		return acquires{inner, func(ctx context.Context, a affinity.Ask) (affinity.Lease, error) {
+			l, err := inner.Acquire(ctx, a)
+			if err != nil {
+				return l, err
+			}
+			return around(l, func(h *held) { f(inner, a, l, h) }), nil
+		}}
+	}
 }
 
 // leasingWith is leasingSo for a fault that remembers something: state is each table's own.

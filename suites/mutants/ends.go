@@ -132,11 +132,14 @@ func (Catalogue) AFFFailedKeepPlaces() Mutant {
 	}
 }
 
-// onceOnly makes a table in which a session that has ended in some way is never bound
-// again: marked calls over when that happens to its lease. Lapsed says that the session
-// had been bound, and no failure had ended that.
-func onceOnly(id, fault string, marked func(l affinity.Lease, h *held, over func(), lapsed bool), killedBy ...string) Mutant {
-	return coordinator(id, fault, wrapped(func(inner affinity.Coordinator) affinity.Coordinator {
+// ending marks how a lease's end makes its session one that is never bound again: it
+// calls over then. Lapsed says that the session had been bound, and no failure had
+// ended that.
+type ending func(l affinity.Lease, h *held, over func(), lapsed bool)
+
+// never makes a table in which a session that has ended so is never bound again.
+func never(marked ending) func(affinity.Coordinator) affinity.Coordinator {
+	return func(inner affinity.Coordinator) affinity.Coordinator {
 		var over, committed sync.Map
 		return acquires{inner, func(ctx context.Context, a affinity.Ask) (affinity.Lease, error) {
 			if _, is := over.Load(a.Key); is {
@@ -154,36 +157,52 @@ func onceOnly(id, fault string, marked func(l affinity.Lease, h *held, over func
 			})
 			return around(noted, func(h *held) { marked(noted, h, func() { over.Store(a.Key, true) }, was && !bound) }), nil
 		}}
-	}), killedBy...)
+	}
+}
+
+func onceFailed(l affinity.Lease, h *held, over func(), _ bool) {
+	h.release = func() {
+		if _, bound := l.Bound(); !bound {
+			over()
+		}
+		l.Release()
+	}
+}
+
+func onceEnded(l affinity.Lease, h *held, over func(), _ bool) {
+	h.invalidate = func() { over(); l.Invalidate() }
+}
+
+func onceLapsed(l affinity.Lease, h *held, over func(), lapsed bool) {
+	if lapsed {
+		h.commit = func(affinity.Target) error { over(); l.Release(); return nil }
+	}
 }
 
 // AFFOnceFailed never forgives a failed first turn.
 func (Catalogue) AFFOnceFailed() Mutant {
-	return onceOnly("aff/once-failed-never-bound", "a session whose first turn failed is placed anew with every turn",
-		func(l affinity.Lease, h *held, over func(), _ bool) {
-			h.release = func() {
-				if _, bound := l.Bound(); !bound {
-					over()
-				}
-				l.Release()
-			}
-		}, "AFF-004/client-error", "AFF-004/client-left", "AFF-004/overload", "AFF-004/server-error")
+	return coordinator("aff/once-failed-never-bound", "a session whose first turn failed is placed anew with every turn", wrapped(never(onceFailed)),
+		"AFF-004/client-error", "AFF-004/client-left", "AFF-004/overload", "AFF-004/server-error")
 }
 
 // AFFOnceEnded never forgives a worker's failure.
 func (Catalogue) AFFOnceEnded() Mutant {
-	return onceOnly("aff/once-ended-never-bound", "a session whose binding a failure ended is placed anew with every turn",
-		func(l affinity.Lease, h *held, over func(), _ bool) {
-			h.invalidate = func() { over(); l.Invalidate() }
-		}, "AFF-022/server-error", "AFF-005/refuse", "AFF-005/reset")
+	return coordinator("aff/once-ended-never-bound", "a session whose binding a failure ended is placed anew with every turn", wrapped(never(onceEnded)),
+		"AFF-022/server-error", "AFF-005/refuse", "AFF-005/reset", "AFF-022/decode")
 }
 
 // AFFOnceLapsed never takes back who was away for long.
 func (Catalogue) AFFOnceLapsed() Mutant {
-	return onceOnly("aff/once-lapsed-never-bound", "a session that has lapsed is placed anew with every turn",
-		func(l affinity.Lease, h *held, over func(), lapsed bool) {
-			if lapsed {
-				h.commit = func(affinity.Target) error { over(); l.Release(); return nil }
-			}
-		}, "AFF-006/lapses")
+	return coordinator("aff/once-lapsed-never-bound", "a session that has lapsed is placed anew with every turn", wrapped(never(onceLapsed)),
+		"AFF-006/lapses", "AFF-006/phases")
+}
+
+// PDSOnceEnded never forgives a prefill worker.
+func (Catalogue) PDSOnceEnded() Mutant {
+	return prefilling("pds/once-ended-never-bound", "a session whose binding for prefill a failure ended is prefilled anew with every turn", never(onceEnded), "AFF-022/prefill")
+}
+
+// PDSOnceLapsed never prefills in one place again.
+func (Catalogue) PDSOnceLapsed() Mutant {
+	return prefilling("pds/once-lapsed-never-bound", "a session that has lapsed is prefilled anew with every turn", never(onceLapsed), "AFF-006/phases")
 }

@@ -74,7 +74,7 @@ func (l listens) Read(p []byte) (int, error) {
 // AFFUnbindsErrorEvents reads what it relays.
 func (Catalogue) AFFUnbindsErrorEvents() Mutant {
 	return Mutant{ID: "aff/unbinds-error-events", Fault: "an error event in a stream ends its session's binding",
-		KilledBy: []string{"AFF-010/error-event", "AFF-010/first-turn-broken"},
+		KilledBy: []string{"AFF-010/error-event", "AFF-010/first-turn-broken", "AFF-010/decode"},
 		New: with(func(_ *router.Config, p *router.Parts) {
 			unbind, inner := unbinding(p), p.Relay
 			p.Relay = relays(func(w http.ResponseWriter, resp *http.Response) error {

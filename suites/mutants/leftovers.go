@@ -1,6 +1,7 @@
 package mutants
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"sync"
@@ -34,6 +35,39 @@ func (Catalogue) AFFBinds413() Mutant {
 			}
 			return d
 		})
+}
+
+// AFFBindsRedirects takes everything that is no error for a success.
+func (Catalogue) AFFBindsRedirects() Mutant {
+	return failover("aff/binds-on-redirects", "a first turn that is answered with any status below 400 binds its session, redirects included", []string{"AFF-004/redirect"},
+		func(o router.Outcome, d router.Decision) router.Decision {
+			if o.Failure == router.None && !o.Bound && o.Status < 400 {
+				d.Binding = router.Commit
+			}
+			return d
+		})
+}
+
+// AFFFirstUnheld lets go of a session when its first answer has begun.
+func (Catalogue) AFFFirstUnheld() Mutant {
+	return Mutant{ID: "aff/first-unheld", Fault: "a session's first request holds it until its answer begins, not until that ends", KilledBy: []string{"AFF-007/in-flight"},
+		New: with(func(_ *router.Config, p *router.Parts) {
+			acquire(p, func(former acquiring, ctx context.Context, a affinity.Ask) (affinity.Lease, error) {
+				l, err := former(ctx, a)
+				if err != nil {
+					return l, err
+				}
+				if _, bound := l.Bound(); bound {
+					return l, nil
+				}
+				return around(l, func(h *held) {
+					h.commit = func(t affinity.Target) error {
+						defer l.Release()
+						return l.Commit(t)
+					}
+				}), nil
+			})
+		})}
 }
 
 // AFFNativeSeeds places a child of some agents with its parent.

@@ -85,3 +85,30 @@ func (Catalogue) AFFScatters() Mutant {
 		}),
 	}
 }
+
+// early is a table whose bindings lapse after so many tenths of the idle time.
+func early(cfg *router.Config, p *router.Parts, tenths time.Duration) affinity.Coordinator {
+	table, err := affinity.New(affinity.Config{IdleTTL: cfg.IdleTTL * tenths / 10, Live: p.Fleet.Live}, affinity.SystemClock{})
+	if err != nil {
+		panic(err) // the cases' idle times leave room for it
+	}
+	return table
+}
+
+// AFFLapsesEarly cuts the idle time short.
+func (Catalogue) AFFLapsesEarly() Mutant {
+	return Mutant{ID: "aff/lapses-early", Fault: "a binding lapses after four fifths of the configured idle time", KilledBy: []string{"AFF-006/slides", "AFF-006/phases"},
+		New: with(func(cfg *router.Config, p *router.Parts) { p.Affinity = early(cfg, p, 8) })}
+}
+
+// AFFLapsesSoon cuts it shorter.
+func (Catalogue) AFFLapsesSoon() Mutant {
+	return Mutant{ID: "aff/lapses-soon", Fault: "a binding lapses after three fifths of the configured idle time", KilledBy: []string{"AFF-006/slides", "AFF-006/phases"},
+		New: with(func(cfg *router.Config, p *router.Parts) { p.Affinity = early(cfg, p, 6) })}
+}
+
+// PDSLapsesEarly does so where prompts are computed.
+func (Catalogue) PDSLapsesEarly() Mutant {
+	return Mutant{ID: "pds/lapses-early", Fault: "a binding to a prefill worker lapses after four fifths of the configured idle time", KilledBy: []string{"AFF-006/phases"},
+		New: with(func(cfg *router.Config, p *router.Parts) { p.Prefill.Affinity = early(cfg, p, 8) })}
+}

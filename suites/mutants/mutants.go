@@ -57,21 +57,26 @@ func with(f func(cfg *router.Config, p *router.Parts)) target.LocalFactory {
 // withWorkers also changes what the router hears about workers.
 func withWorkers(f func(*router.Config, *router.Parts), workers func([]target.Worker) []target.Worker) target.LocalFactory {
 	return func(c target.LocalConfig) (target.Local, error) {
-		cfg, err := target.ReferenceConfig(c)
-		if err != nil {
-			return nil, err
-		}
-		parts, err := router.DefaultParts(cfg)
-		if err != nil {
-			return nil, err
-		}
-		f(&cfg, &parts)
-		r, err := router.New(cfg, parts)
+		r, err := routerOf(c, f)
 		if err != nil {
 			return nil, err
 		}
 		return local{target.LocalRouter(r), workers}, nil
 	}
+}
+
+// routerOf is a router whose parts were changed by f before assembly.
+func routerOf(c target.LocalConfig, f func(*router.Config, *router.Parts)) (*router.Router, error) {
+	cfg, err := target.ReferenceConfig(c)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := router.DefaultParts(cfg)
+	if err != nil {
+		return nil, err
+	}
+	f(&cfg, &parts)
+	return router.New(cfg, parts)
 }
 
 // local is a router that may be told something else about workers.

@@ -95,9 +95,20 @@ func (w *refusing) finish() {
 
 // refuses is a mutant whose own errors are wrong.
 func refuses(id, fault string, edit func(*refusal), killedBy ...string) Mutant {
-	return Mutant{ID: id, Fault: fault, KilledBy: killedBy, New: front(func(r *router.Router, _ router.Parts) http.Handler {
+	return refusesTo(id, fault, func(router.Parts, *http.Request) func(*refusal) { return edit }, killedBy...)
+}
+
+// refusesTo is a mutant whose own errors are wrong in answer to some requests; edit sees
+// each request before it is served, and may give nothing.
+func refusesTo(id, fault string, edit func(router.Parts, *http.Request) func(*refusal), killedBy ...string) Mutant {
+	return Mutant{ID: id, Fault: fault, KilledBy: killedBy, New: front(func(r *router.Router, p router.Parts) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-			own := &refusing{ResponseWriter: w, edit: edit}
+			wrong := edit(p, req)
+			if wrong == nil {
+				r.ServeHTTP(w, req)
+				return
+			}
+			own := &refusing{ResponseWriter: w, edit: wrong}
 			r.ServeHTTP(own, req)
 			own.finish()
 		})

@@ -93,9 +93,22 @@ func (Catalogue) PINUnknown() Mutant {
 
 // PINFallsBack serves elsewhere what its pin cannot have.
 func (Catalogue) PINFallsBack() Mutant {
+	return fallsBack("pin/falls-back", "a pinned request whose worker cannot be reached is served by another", "PIN-001/worker-down",
+		func(_, _ target.Worker) bool { return true })
+}
+
+// RTERetriesAnyModel forgets what a request is about when it has to ask again.
+func (Catalogue) RTERetriesAnyModel() Mutant {
+	return fallsBack("rte/retries-any-model", "a request whose worker cannot be reached is sent to one that serves another model", "RTE-002/retried",
+		func(failed, w target.Worker) bool { return failed.Model != w.Model })
+}
+
+// fallsBack is a mutant that asks other workers, those that fit, in the place of one that
+// it could not reach.
+func fallsBack(id, fault, killedBy string, fits func(failed, w target.Worker) bool) Mutant {
 	var mu sync.Mutex
 	var all []target.Worker
-	return Mutant{ID: "pin/falls-back", Fault: "a pinned request whose worker cannot be reached is served by another", KilledBy: []string{"PIN-001/worker-down"},
+	return Mutant{ID: id, Fault: fault, KilledBy: []string{killedBy},
 		New: withWorkers(func(_ *router.Config, p *router.Parts) {
 			send := p.Transport
 			p.Transport = sends(func(r *http.Request) (*http.Response, error) {
@@ -103,19 +116,23 @@ func (Catalogue) PINFallsBack() Mutant {
 				if err != nil {
 					return nil, err
 				}
-				resp, failed := send.RoundTrip(r)
+				resp, failure := send.RoundTrip(r)
 				mu.Lock()
 				workers := slices.Clone(all)
 				mu.Unlock()
+				failed := slices.IndexFunc(workers, func(w target.Worker) bool { return w.URL == "http://"+r.URL.Host })
 				for _, w := range workers {
-					if failed == nil || r.Context().Err() != nil {
+					if failure == nil || r.Context().Err() != nil {
 						break
+					}
+					if failed < 0 || !fits(workers[failed], w) {
+						continue
 					}
 					again := r.Clone(r.Context())
 					again.URL.Host, again.Host, again.Body = strings.TrimPrefix(w.URL, "http://"), strings.TrimPrefix(w.URL, "http://"), body()
-					resp, failed = send.RoundTrip(again)
+					resp, failure = send.RoundTrip(again)
 				}
-				return resp, failed
+				return resp, failure
 			})
 		}, func(ws []target.Worker) []target.Worker {
 			mu.Lock()

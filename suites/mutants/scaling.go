@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/routeproof/routeproof/impl/router"
@@ -72,9 +73,25 @@ func (Catalogue) SCLGhost() Mutant {
 
 // SCLCuts ends the streams of a worker that leaves.
 func (Catalogue) SCLCuts() Mutant {
+	return cutting("scl/cuts-streams", "streams of a worker that leaves are cut", func(*http.Request) bool { return true }, true, "SCL-003/leave")
+}
+
+// SCLSendsElsewhere thinks of what is not answered as free to go.
+func (Catalogue) SCLSendsElsewhere() Mutant {
+	return cutting("scl/sends-elsewhere", "a request without headers yet is cancelled when its worker leaves, and sent to another",
+		func(*http.Request) bool { return true }, false, "SCL-003/leave", "SCL-003/phases")
+}
+
+// SCLCutsPrefill forgets that prefill is work, too.
+func (Catalogue) SCLCutsPrefill() Mutant {
+	return cutting("scl/cuts-prefill", "prefill at a worker that leaves is cancelled, and done again at another", asksPrefill, false, "SCL-003/phases")
+}
+
+// cutting is a mutant that cancels some requests of a worker when it leaves: those that
+// have their headers, too, or those alone that have not.
+func cutting(id, fault string, which func(*http.Request) bool, answered bool, killedBy ...string) Mutant {
 	return Mutant{
-		ID: "scl/cuts-streams", Fault: "streams of a worker that leaves are cut",
-		KilledBy: []string{"SCL-003/leave"},
+		ID: id, Fault: fault, KilledBy: killedBy,
 		New: func(c target.LocalConfig) (target.Local, error) {
 			var mu sync.Mutex
 			running := map[string]map[int]context.CancelFunc{}
@@ -82,6 +99,9 @@ func (Catalogue) SCLCuts() Mutant {
 			return withWorkers(func(_ *router.Config, p *router.Parts) {
 				inner := p.Transport
 				p.Transport = sends(func(r *http.Request) (*http.Response, error) {
+					if !which(r) {
+						return inner.RoundTrip(r)
+					}
 					ctx, cancel := context.WithCancel(r.Context())
 					host := r.URL.Host
 					mu.Lock()
@@ -92,16 +112,19 @@ func (Catalogue) SCLCuts() Mutant {
 					}
 					running[host][id] = cancel
 					mu.Unlock()
-					done := func() {
-						cancel()
+					forget := func() {
 						mu.Lock()
 						delete(running[host], id)
 						mu.Unlock()
 					}
+					done := func() { cancel(); forget() }
 					resp, err := inner.RoundTrip(r.WithContext(ctx))
 					if err != nil {
 						done()
 						return nil, err
+					}
+					if !answered {
+						forget()
 					}
 					resp.Body = &closer{body: resp.Body, done: done}
 					return resp, nil
@@ -120,4 +143,16 @@ func (Catalogue) SCLCuts() Mutant {
 			})(c)
 		},
 	}
+}
+
+// SCLByPlace knows workers by their places in the list.
+func (Catalogue) SCLByPlace() Mutant {
+	return Mutant{ID: "scl/by-place", Fault: "sessions are bound to places in the list of workers, whoever is there", KilledBy: []string{"SCL-001/three-four-three", "SCL-001/phases"},
+		New: withWorkers(func(*router.Config, *router.Parts) {}, func(ws []target.Worker) []target.Worker {
+			ws = slices.Clone(ws)
+			for i := range ws {
+				ws[i].ID = strconv.Itoa(i)
+			}
+			return ws
+		})}
 }

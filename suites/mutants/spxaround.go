@@ -243,6 +243,27 @@ func (Catalogue) SPXLongRefused() Mutant {
 	}, "SPX-014/ignored")
 }
 
+// SPXLongDiscarded takes a long id for a reason to discard.
+func (Catalogue) SPXLongDiscarded() Mutant {
+	return indexed("spx/discards-ignored", "what comes under an id that is too long is discarded, and counted, when it is applied", func(x sessionindex.Indexer) sessionindex.Indexer {
+		return events{
+			Indexer: x,
+			store: func(s sessionindex.Store) sessionindex.Ticket {
+				if len(s.Session) > sessionindex.MaxSessionBytes {
+					s.Incarnation = "of nobody"
+				}
+				return x.AdmitStore(s)
+			},
+			match: func(m sessionindex.Match) sessionindex.Ticket {
+				if len(m.Session) > sessionindex.MaxSessionBytes {
+					m.Incarnation = "of nobody"
+				}
+				return x.AdmitMatch(m)
+			},
+		}
+	}, "SPX-014/admitted", "SPX-014/bytes", "SPX-014/ignored")
+}
+
 // SPXTellsAgain answers by what it was told.
 func (Catalogue) SPXTellsAgain() Mutant {
 	return indexed("spx/changed-by-others", "a store of what another session's store has brought about answers that it has changed something", func(x sessionindex.Indexer) sessionindex.Indexer {
@@ -281,6 +302,25 @@ func (a asks) LineagesFrom(session string, at rank, anchor hash) ([][]hash, erro
 		}
 	}
 	return all, err
+}
+
+// SPXDefaultRoom has another limit.
+func (Catalogue) SPXDefaultRoom() Mutant {
+	return ownLimit("spx/default-10000", "without a setting 10,000 sessions are held", 10_000)
+}
+
+// SPXDefaultEndless has none.
+func (Catalogue) SPXDefaultEndless() Mutant {
+	return ownLimit("spx/default-endless", "without a setting there is no limit of sessions", 1<<30)
+}
+
+func ownLimit(id, fault string, sessions int) Mutant {
+	return index(id, fault, func(cfg sessionindex.Config, clock sessionindex.Clock, physical sessionindex.Physical) (sessionindex.Indexer, error) {
+		if cfg.Sessions == 0 {
+			cfg.Sessions = sessions
+		}
+		return sessionindex.NewIndex(cfg, clock, physical)
+	}, "SPX-031/sessions")
 }
 
 // SPXDefault keeps for another time.

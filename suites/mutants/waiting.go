@@ -3,6 +3,7 @@ package mutants
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -111,19 +112,27 @@ func (Catalogue) AFFRefusedLoses() Mutant {
 		}, "AFF-003/refused-dispatch", "PIN-003/heir-refused")
 }
 
-// AFFFewWait lets some wait.
-func (Catalogue) AFFFewWait() Mutant {
-	return coordinator("aff/at-most-255-wait", "of a session's turns 255 may wait at a time; one more is answered unavailable at once",
+// fewWait is a mutant that lets n turns of a session wait.
+func fewWait(id string, n int, killedBy ...string) Mutant {
+	return coordinator(id, fmt.Sprintf("of a session's turns %d may wait at a time; one more is answered unavailable at once", n),
 		wrapped(func(inner affinity.Coordinator) affinity.Coordinator {
 			var under tally // way
 			return acquires{inner, func(ctx context.Context, a affinity.Ask) (affinity.Lease, error) {
 				defer under.add(a.Key, -1)
-				if under.add(a.Key, 1) > 255 {
+				if under.add(a.Key, 1) > n {
 					return affinity.Lease{}, affinity.ErrInitWait
 				}
 				return inner.Acquire(ctx, a)
 			}}
-		}), "AFF-003/many")
+		}), killedBy...)
+}
+
+// AFFFewWait lets some wait.
+func (Catalogue) AFFFewWait() Mutant { return fewWait("aff/at-most-255-wait", 255, "AFF-003/many") }
+
+// AFFFewerWait lets fewer wait.
+func (Catalogue) AFFFewerWait() Mutant {
+	return fewWait("aff/at-most-32-wait", 32, "AFF-003/many", "AFF-003/many-http")
 }
 
 // AFFWaitedHoldNothing holds a session for those alone that came later.

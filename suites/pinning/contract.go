@@ -260,7 +260,7 @@ func (Cases) PIN009Dead() bench.Case {
 	s.Live(ranked...)
 	s.Acquire("b", session).Is(script.Bound(w2))
 	s.Acquire("c", session.Pinned(w1)).Is(invalid)
-	return bench.Scripted("PIN-009/component", "a session whose worker has left, a turn with a pin to a living one, and the first worker's return",
+	return bench.Scripted("PIN-009/component", "a session whose worker has left the list, a turn with a pin to a living one, and the first worker's return",
 		"the dead binding is dropped and the pin binds, for good", s)
 }
 

@@ -19,7 +19,7 @@ func (Cases) PDS001Handoff() bench.Case {
 	const n = 96
 	return bench.Case{
 		ID:          "PDS-001/hand-off",
-		Stimulus:    "three prefill and three decode workers; 96 requests in every shape, eight at a time, keyless and in sessions",
+		Stimulus:    "three prefill and three decode workers; 96 requests in every shape, eight at a time, keyless and in sessions; every second stream with stream_options",
 		Requirement: "each is prefilled once and decoded once, with the blocks of its own prefill, and answered by its decode worker",
 		Fleet:       split,
 		Drive: func(ctx context.Context, r *bench.Run) error {
@@ -27,6 +27,9 @@ func (Cases) PDS001Handoff() bench.Case {
 				q := bench.Req{Phase: "served"}.In(bench.Shapes()[i%8])
 				if i%3 == 1 {
 					q.Session = r.SessionID(i / 12)
+				}
+				if q.Stream && i/8%2 == 1 { // which an engine refuses without a stream, such as prefill's
+					q.Extra = map[string]any{"stream_options": map[string]bool{"include_usage": true}}
 				}
 				r.Do(ctx, q)
 			})

@@ -2,6 +2,8 @@ package pinning
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/routeproof/routeproof/mockers/worker"
 	"github.com/routeproof/routeproof/suites/bench"
@@ -113,7 +115,7 @@ func (Cases) PIN009Outage() bench.Case {
 	const sessions = 16
 	return bench.Case{
 		ID:          "PIN-009/outage",
-		Stimulus:    "sessions bound to a worker by their pin; it leaves; a turn pinned to a living one, two unpinned",
+		Stimulus:    "sessions bound to a worker by their pin; it leaves, and the router has taken over a list without it; a turn pinned to a living one, two unpinned",
 		Requirement: "all are served, the later ones where the second pin bound them",
 		Claims:      []string{"scaling.live"},
 		Alone:       true,
@@ -140,14 +142,16 @@ func (Cases) PIN009Outage() bench.Case {
 // PIN010Unknown: pins that name nobody.
 func (Cases) PIN010Unknown() bench.Case {
 	names := []string{"no-such-worker", "w", "W0", "w00", "0", "-1", "w0,w1", "http://127.0.0.1:1"}
+	const addresses = 2 // of the first worker: they are no names
 	return bench.Case{
 		ID:          "PIN-010/unknown-worker",
-		Stimulus:    "pins to workers that there are not, some with names near to one, keyless, in new sessions and in a bound one",
+		Stimulus:    "pins to workers that there are not, some with names near to one, two with its address, keyless, in new sessions and in a bound one",
 		Requirement: "each is answered 4xx and reaches no worker; the bound session stays",
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			bound := r.SessionID(0)
 			r.Do(ctx, bench.Req{Session: bound, Phase: "bound"})
-			for i, name := range names {
+			url := r.URLOf(r.Workers()[0])
+			for i, name := range append(slices.Clone(names), url, strings.TrimPrefix(url, "http://")) {
 				shape := bench.Shapes()[i%8]
 				for _, id := range []string{"", bound, r.SessionID(1 + i)} {
 					r.Do(ctx, bench.Req{Session: id, Pin: at(name), Phase: "unknown"}.In(shape))
@@ -156,6 +160,6 @@ func (Cases) PIN010Unknown() bench.Case {
 			}
 			return nil
 		},
-		Judge: judge.All(judge.Served(1+len(names), "bound"), judge.Sticks(1, "bound"), judge.Refused("unknown")),
+		Judge: judge.All(judge.Served(1+len(names)+addresses, "bound"), judge.Sticks(1, "bound"), judge.Refused("unknown")),
 	}
 }

@@ -20,20 +20,21 @@ const (
 //	  3  a ProblemTarget. After a target is gone its cases fail for that
 //	     reason; to call them conformance failures would send the reader to
 //	     the wrong place.
-//	  4  a ProblemHarness, a MUST with error, or a verdict that is none. A
+//	  4  a ProblemHarness, an error of any level, or a verdict that is none. A
 //	     harness that broke is not believed when it accuses.
 //	  1  a MUST with fail; any unexpected-pass; a ProblemExemption or
 //	     ProblemAdapter. A failure that was seen stands, whatever other cases could not decide.
 //	  4  a MUST that is inconclusive; in a self-test, a mutant that survived or
 //	     no counts at all. The passes of such a run are not worth much, but its
 //	     failures are, hence after 1.
-//	  6  a ProblemRefused; no case at all; a MUST not run; in certify, no MUST
-//	     that was judged (all declined). Nothing is wrong with what ran, there
-//	     is too little of it; hence last.
-//	  0  none of these. Exempt alone leaves 0, and so do SHOULDs and MAYs.
+//	  6  a ProblemRefused; no case at all; a case of any level not run; in
+//	     certify, no MUST that was judged (all declined). Nothing is wrong with
+//	     what ran, there is too little of it; hence last.
+//	  0  none of these. Exempt alone leaves 0, and so do SHOULDs and MAYs that
+//	     fail or are inconclusive.
 //
 // When verdicts were compared with expectations (Expected is set), the verdicts
-// themselves no longer decide: an error of any level is still 4, any difference
+// themselves no longer decide: an error is still 4, any difference
 // or ProblemExpectation is 1 in place of the rules on fail, unexpected-pass,
 // inconclusive and not-run, and the rest is as above.
 //
@@ -66,11 +67,11 @@ func ExitCode(r *Report) int {
 			}
 		}
 	}
-	errs, failed := musts[Error], musts[Fail] > 0 || all[UnexpectedPass] > 0
-	undecided, missing := musts[Inconclusive] > 0, musts[NotRun] > 0
+	failed := musts[Fail] > 0 || all[UnexpectedPass] > 0
+	undecided, missing := musts[Inconclusive] > 0, all[NotRun] > 0
 	nothing := r.Mode == Certify && judged == 0
 	if r.Expected != nil {
-		errs, failed = all[Error], differ > 0 || has(ProblemExpectation)
+		failed = differ > 0 || has(ProblemExpectation)
 		undecided, missing, nothing = false, false, false
 	}
 	survived := r.Mode == SelfTest &&
@@ -80,7 +81,7 @@ func ExitCode(r *Report) int {
 		return ExitInterrupted
 	case has(ProblemTarget):
 		return ExitTarget
-	case has(ProblemHarness) || errs > 0 || invalid > 0:
+	case has(ProblemHarness) || all[Error] > 0 || invalid > 0:
 		return ExitHarness
 	case failed || has(ProblemExemption) || has(ProblemAdapter):
 		return ExitFailure

@@ -49,12 +49,36 @@ func (e *Expected) For(c *CaseResult) Wanted {
 	if w, ok := e.Cases[c.ID]; ok {
 		return w
 	}
-	for _, claim := range append([]string{c.Surface.claim()}, c.Claims...) {
+	for _, claim := range c.needs() {
 		if w, ok := e.Declines[claim]; ok {
 			return w
 		}
 	}
 	return e.Default
+}
+
+// needs are the claims by which an expectation may say that c is declined.
+func (c *CaseResult) needs() []string { return append([]string{c.Surface.claim()}, c.Claims...) }
+
+// Of is what e expects of these cases alone: without the entries, and without the
+// declined claims, that concern none of them.
+func (e *Expected) Of(cases []CaseResult) *Expected {
+	some := *e
+	some.Cases, some.Declines = map[string]Wanted{}, map[string]Wanted{}
+	for i := range cases {
+		c := &cases[i]
+		for _, name := range []string{c.ID, c.Name()} {
+			if w, ok := e.Cases[name]; ok {
+				some.Cases[name] = w
+			}
+		}
+		for _, claim := range c.needs() {
+			if w, ok := e.Declines[claim]; ok {
+				some.Declines[claim] = w
+			}
+		}
+	}
+	return &some
 }
 
 // Compare sets Expectation on every case and Expected on the report. In certify
@@ -67,7 +91,7 @@ func Compare(r *Report, e *Expected) {
 	for i := range r.Cases {
 		res := &r.Cases[i]
 		present[res.ID] = true
-		for _, claim := range append([]string{res.Surface.claim()}, res.Claims...) {
+		for _, claim := range res.needs() {
 			needed[claim] = true
 		}
 		met[res.ID], met[res.Name()] = true, true

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,7 +68,7 @@ func TestExpectationErrorsNameFileAndLine(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"an unknown key":               {head + "colour: red\n", `e.yaml:3: unknown key "colour"`},
 		"an unknown key of a case":     {head + "cases:\n  AFF-012: {verdict: fail, why: w, until: x}\n", `e.yaml:4: case AFF-012: unknown key "until"`},
-		"an unknown case":              {head + "cases:\n  AFF-099: {verdict: fail, why: w}\n", `e.yaml:4: unknown case "AFF-099"; ` + "`routeproof list`"},
+		"an unknown case":              {head + "cases:\n  AFF-099: {verdict: fail, why: w}\n", `e.yaml:4: unknown case "AFF-099"; near: AFF-0`},
 		"an unknown permuted case":     {head + "cases:\n  AFF-099/x: {verdict: fail, why: w}\n", `e.yaml:4: unknown case "AFF-099/x"`},
 		"an unknown verdict":           {head + "cases:\n  AFF-012: {verdict: failed, why: w}\n", `e.yaml:4: verdict: "failed" cannot be expected; use one of pass, fail`},
 		"an error cannot be expected":  {head + "cases:\n  AFF-012: {verdict: error, why: w}\n", `e.yaml:4: verdict: "error" cannot be expected`},
@@ -87,7 +88,12 @@ func TestExpectationErrorsNameFileAndLine(t *testing.T) {
 		"an empty file":                {"", `e.yaml:1: want one YAML document`},
 		"two documents":                {head + "---\n" + head, `e.yaml:1: want one YAML document`},
 		"a list":                       {"- a\n", `e.yaml:1: the document: want keys and values`},
-		"no YAML":                      {"{", `e.yaml`},
+		"no YAML":                      {"{", `e.yaml:1: `},
+		"a key given twice":            {head + "cases: {}\ncases: {}\n", `e.yaml:4: mapping key "cases" already defined`},
+		"a tab":                        {head + "cases:\n\tAFF-012: {verdict: pass}\n", `e.yaml:4: `},
+		"no end of brackets":           {strings.Repeat("[", 200_000), `e.yaml:1: is nested more than 64 deep`},
+		"a huge file":                  {"#" + strings.Repeat("x", 300_000), `e.yaml:1: the file is larger than`},
+		"what is not UTF-8":            {head + "cases:\n  AFF-012: {verdict: fail, why: \"\xff\"}\n", `e.yaml:4: byte 0xff`},
 		"a merge key is not read over": {head + "x: &x {verdict: pass}\ncases:\n  <<: *x\n", `e.yaml`},
 	} {
 		_, err := parseExpected("e.yaml", []byte(c.text), known, knownClaims)
@@ -106,6 +112,27 @@ func TestAllFaultsAreReportedAtOnce(t *testing.T) {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("lacks %q:\n%v", want, err)
 		}
+	}
+}
+
+func TestAByteOrderMarkIsNoPartOfAKey(t *testing.T) {
+	if _, err := parseExpected("e.yaml", []byte("\ufeff"+goodExpect), known, knownClaims); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestManyFaultsAreCountedAndTakeNoTime(t *testing.T) {
+	text := "apiVersion: routeproof/v1\ntarget: t\ncases:\n"
+	for i := range 1000 {
+		text += fmt.Sprintf("  AFF-9%d: {verdict: pass}\n", i)
+	}
+	_, err := parseExpected("e.yaml", []byte(text), known, knownClaims)
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) != maxFaults+1 || lines[maxFaults] != fmt.Sprintf("and %d more", 1000-maxFaults) {
+		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
 	}
 }
 
@@ -179,5 +206,25 @@ func TestARunMayLeaveExpectedCasesOut(t *testing.T) {
 	Compare(r, e)
 	if len(r.Problems) != 1 || r.Problems[0].Subject != "STR-004/gone" {
 		t.Errorf("problems %v, want one for the permutation that its case does not have", r.Problems)
+	}
+}
+
+func TestWhatIsExpectedOfSomeCasesSpeaksOfNoOthers(t *testing.T) {
+	e := &Expected{Target: "t", Default: Wanted{Verdict: Pass},
+		Cases: map[string]Wanted{"RTE-001": {Verdict: Fail}, "RTE-001/a": {Verdict: Pass}, "AFF-001": {Verdict: Fail}},
+		Declines: map[string]Wanted{"routing.models": {Verdict: Declined}, "affinity.idleTTL": {Verdict: Declined},
+			"surface.http": {Verdict: Declined}, "surface.component": {Verdict: Declined}}}
+	cases := []CaseResult{{ID: "RTE-001", Permutation: "a", Surface: HTTP, Claims: []string{"routing.models"}, Verdict: Pass}}
+	some := e.Of(cases)
+	if len(some.Cases) != 2 || len(some.Declines) != 2 || some.Target != "t" {
+		t.Errorf("%+v", some)
+	}
+	r := &Report{Mode: Certify, Cases: cases}
+	Compare(r, some)
+	if len(r.Problems) > 0 || r.Expected.Differences > 0 {
+		t.Errorf("%v, %+v", r.Problems, r.Expected)
+	}
+	if len(e.Cases) != 3 || len(e.Declines) != 4 {
+		t.Errorf("the expectation itself was changed: %+v", e)
 	}
 }

@@ -3,12 +3,13 @@ package report
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
+
+	"github.com/routeproof/routeproof/suites/near"
+	"github.com/routeproof/routeproof/suites/yamlfile"
 )
 
 // ExpectAPIVersion is what an expectation file says in apiVersion.
@@ -31,12 +32,12 @@ var expectable = []Verdict{Pass, Fail, Inconclusive, Declined, Exempt}
 //
 // Known are the case IDs of the catalogue, and claims its claims; a case's key is one
 // of the former, or ID/permutation.
-// Verdicts are pass, fail, inconclusive, declined or exempt. Every fault is
-// reported with file and line: an unknown or repeated key, verdict or case ID,
-// a missing target, verdict or apiVersion, and a missing why where the verdict
-// is not pass.
+// Verdicts are pass, fail, inconclusive, declined or exempt. Faults are
+// reported with file and line, the first 20 of them: an unknown or repeated key,
+// verdict or case ID, a missing target, verdict or apiVersion, and a missing why
+// where the verdict is not pass.
 func LoadExpected(path string, known, claims []string) (*Expected, error) {
-	text, err := os.ReadFile(path)
+	text, err := yamlfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("expectations: %w", err)
 	}
@@ -48,7 +49,19 @@ type expectParser struct {
 	known  []string
 	claims []string
 	errs   []error
+	more   int // faults beyond maxFaults
 }
+
+// maxFaults is how many faults of a file are told; of the others the number.
+const maxFaults = 20
+
+// nearest lists near names once somebody prints it: to find them takes a while.
+type nearest struct {
+	names []string
+	wrong string
+}
+
+func (n nearest) String() string { return near.List(n.names, n.wrong) }
 
 type field struct {
 	key   string
@@ -57,20 +70,23 @@ type field struct {
 }
 
 func parseExpected(file string, text []byte, known, claims []string) (exp *Expected, err error) {
-	defer func() { // the YAML parser is not ours; whatever a file holds must end as an error
+	defer func() { // the tree is not ours; whatever a file holds must end as an error
 		if r := recover(); r != nil {
-			exp, err = nil, fmt.Errorf("%s: not readable as YAML: %v", file, r)
+			exp, err = nil, fmt.Errorf("%s:1: not readable as YAML: %v", file, r)
 		}
 	}()
-	tree, err := parser.ParseBytes(text, 0)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+	tree, fault := yamlfile.Parse(text)
+	if fault != nil {
+		return nil, fmt.Errorf("%s:%d: %s; %s", file, fault.Line, fault.Problem, fault.Remedy)
 	}
 	p := &expectParser{file: file, known: known, claims: claims}
 	if len(tree.Docs) != 1 || tree.Docs[0].Body == nil {
 		return nil, fmt.Errorf("%s:1: want one YAML document with apiVersion, target and cases", file)
 	}
 	exp = p.document(tree.Docs[0].Body)
+	if p.more > 0 {
+		p.errs = append(p.errs, fmt.Errorf("and %d more", p.more))
+	}
 	if err := errors.Join(p.errs...); err != nil {
 		return nil, err
 	}
@@ -104,7 +120,7 @@ func (p *expectParser) document(body ast.Node) *Expected {
 			}
 			for _, c := range p.fields(f.value, "declines") {
 				if !slices.Contains(p.claims, c.key) && c.key != HTTP.claim() && c.key != Component.claim() {
-					p.fault(c.line, "unknown claim %q; suites/spec/claims.md lists all, and there are %s and %s", c.key, HTTP.claim(), Component.claim())
+					p.fault(c.line, "unknown claim %q; near: %s (suites/spec/claims.md lists all, and there are %s and %s)", c.key, nearest{p.claims, c.key}, HTTP.claim(), Component.claim())
 				}
 				w := Wanted{Verdict: Declined, Why: p.text(c), Line: c.line}
 				if w.Why == "" {
@@ -129,7 +145,7 @@ func (p *expectParser) wanted(c field) Wanted {
 	w := Wanted{Line: c.line}
 	id, _, _ := strings.Cut(c.key, "/")
 	if !slices.Contains(p.known, id) && !slices.Contains(p.known, c.key) {
-		p.fault(c.line, "unknown case %q; `routeproof list` shows all case IDs", c.key)
+		p.fault(c.line, "unknown case %q; near: %s (`routeproof list` shows all case IDs)", c.key, nearest{p.known, c.key})
 	}
 	said := false
 	for _, f := range p.fields(c.value, "case "+c.key) {
@@ -158,16 +174,18 @@ func (p *expectParser) fields(n ast.Node, what string) []field {
 		return nil
 	}
 	var out []field
+	seen := map[string]bool{}
 	for _, v := range m.Values {
 		key, ok := v.Key.(*ast.StringNode)
 		if !ok {
 			p.fault(line(v.Key), "%s: key %q is not plain text; put it in quotes", what, v.Key.String())
 			continue
 		}
-		if slices.ContainsFunc(out, func(f field) bool { return f.key == key.Value }) {
+		if seen[key.Value] {
 			p.fault(line(v.Key), "%s: key %q is given twice; keep one", what, key.Value)
 			continue
 		}
+		seen[key.Value] = true
 		out = append(out, field{key: key.Value, line: line(v.Key), value: v.Value})
 	}
 	return out
@@ -199,6 +217,10 @@ func (p *expectParser) verdict(f field) Verdict {
 }
 
 func (p *expectParser) fault(line int, format string, args ...any) {
+	if len(p.errs) == maxFaults {
+		p.more++
+		return
+	}
 	p.errs = append(p.errs, fmt.Errorf("%s:%d: "+format, append([]any{p.file, line}, args...)...))
 }
 

@@ -133,6 +133,10 @@ func (r *Report) publishable() *Report {
 		}
 		k.Claims, k.Evidence = filled(k.Claims), filled(k.Evidence)
 		k.Surface = cmp.Or(k.Surface, HTTP)
+		k.Example = slices.Clone(k.Example)
+		for j := range k.Example {
+			k.Example[j] = Redact(k.Example[j])
+		}
 		k.Violations = filled(slices.Clone(k.Violations))
 		for j := range k.Violations {
 			v := &k.Violations[j]

@@ -103,6 +103,8 @@ func TestTheSchemaRefusesWhatAReportMustNotSay(t *testing.T) {
 		"partial without blockers":        {func(r object) { at(r, "profiles", 0)["blocking"] = []any{} }, "blocking"},
 		"not-certified without a reason":  {func(r object) { delete(at(r, "profiles", 2), "reason") }, "reason"},
 		"interrupted with exit 0":         {func(r object) { r["interrupted"], r["exitCode"] = true, 0 }, "/exitCode"},
+		"an example of nothing":           {func(r object) { at(r, "cases", 2)["example"] = []any{} }, "example"},
+		"a run that certifies in part":    {func(r object) { r["mode"] = "run" }, "/profiles/0/result"},
 		"a run that certifies":            {func(r object) { r["mode"] = "run"; p := at(r, "profiles", 2); p["result"] = "certified" }, "/profiles/2/result"},
 		"a problem of an unknown kind":    {func(r object) { at(r, "problems", 0)["kind"] = "other" }, "/problems/0/kind"},
 		"a violation without expectation": {func(r object) { delete(at(at(r, "cases", 2), "violations", 0), "expected") }, "expected"},

@@ -17,7 +17,7 @@ func (c *CaseResult) Judged(f judge.Finding) {
 		v := f.Violations[0]
 		c.Verdict, c.Expected, c.Observed = Fail, v.Expected, v.Observed
 		if n := len(f.Violations) - 1; n > 0 {
-			c.Observed += fmt.Sprintf(" (and %d more)", n)
+			c.Observed += fmt.Sprintf(" (and %d more in "+JSONFile+")", n)
 		}
 		for _, v := range f.Violations {
 			for _, k := range v.Keys {

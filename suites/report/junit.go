@@ -69,7 +69,7 @@ type junitText struct {
 // comparison: another verdict than expected is a <failure>, an expected one is
 // never more than <skipped>, except that an error stays an <error>. Problems of the run
 // stand in a testsuite of their own, so that a reader of this file alone sees
-// them. What a router sent cannot break the XML: see visible.
+// them. What a router sent cannot break the XML: see Visible.
 func (r *Report) WriteJUnit(path string) error {
 	text, err := r.junit()
 	if err != nil {
@@ -136,7 +136,7 @@ func (r *Report) junitCase(area string, c *CaseResult) junitCase {
 		Time:  junitTime(c.Duration),
 	}
 	if c.LogTail != "" {
-		j.Out = &junitText{visible(c.LogTail)}
+		j.Out = &junitText{Visible(c.LogTail)}
 	}
 	o := &junitOutcome{Message: oneLine(c.headline()), Type: string(c.Level) + " " + string(c.Verdict), Text: c.account()}
 	if x := c.Expectation; x != nil && c.Verdict != Error {

@@ -1,18 +1,22 @@
 package report
 
-import "slices"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // Result is what a profile came to.
 type Result string
 
 const (
-	Certified    Result = "certified"     // every MUST of the profile passed or was declined, at least one passed, and the run has no problem of its own
+	Certified    Result = "certified"     // every MUST of the profile passed or was declined, at least one passed, every case ended with a verdict, and the run has no problem of its own
 	Partial      Result = "partial"       // some MUSTs block; they are listed
-	NotCertified Result = "not-certified" // no case blocks, and yet: nothing to certify, a problem of the run, or a mode that never certifies
+	NotCertified Result = "not-certified" // a mode that never certifies, nothing that was run, or, though no case blocks, a problem of the run
 )
 
-// ProfileResult is one profile's result. Profiles with any blocking case are
-// partial in every mode; only certify can make one certified.
+// ProfileResult is one profile's result. Only certify can make one certified, or
+// partial: some of its cases block, and some were run.
 type ProfileResult struct {
 	Name     string          `json:"name"`
 	Result   Result          `json:"result"`
@@ -20,7 +24,7 @@ type ProfileResult struct {
 	Counts   map[Verdict]int `json:"counts"`           // over all levels
 	Musts    map[Verdict]int `json:"musts"`            // over MUSTs alone
 	Blocking []Listed        `json:"blocking"`         // MUSTs that keep it from being certified
-	Advisory []Listed        `json:"advisory"`         // SHOULDs and MAYs that neither passed nor were declined; never block
+	Advisory []Listed        `json:"advisory"`         // SHOULDs and MAYs that neither passed nor were declined; a router's failures among them never block
 }
 
 // Listed points at a case result.
@@ -93,10 +97,15 @@ func (r *Report) profile(name string) ProfileResult {
 		}
 	}
 	switch {
-	case len(p.Blocking) > 0:
-		p.Result = Partial
 	case r.Mode != Certify:
 		p.Result, p.Reason = NotCertified, "a "+string(r.Mode)+" never certifies"
+		if p.ranNothing() {
+			p.Reason = "no case of this profile was run; " + p.Reason
+		}
+	case p.ranNothing():
+		p.Result, p.Reason = NotCertified, "no case of this profile was run"
+	case len(p.Blocking) > 0:
+		p.Result = Partial
 	case p.Musts[Pass] == 0 && p.Musts[Declined] == 0:
 		p.Result, p.Reason = NotCertified, "no MUST of this profile was run"
 	case p.Musts[Pass] == 0:
@@ -105,11 +114,20 @@ func (r *Report) profile(name string) ProfileResult {
 		p.Result = Certified
 	}
 	if p.Result == Certified {
-		if why := r.spoiled(); why != "" {
+		if why := cmp.Or(r.spoiled(), p.unfinished()); why != "" {
 			p.Result, p.Reason = NotCertified, why
 		}
 	}
 	return p
+}
+
+// ranNothing says whether cases were to run and none did.
+func (p *ProfileResult) ranNothing() bool {
+	n := 0
+	for _, c := range p.Counts {
+		n += c
+	}
+	return n > 0 && p.Counts[NotRun]+p.Counts[Declined] == n && p.Counts[NotRun] > 0
 }
 
 // spoiled says why a run cannot certify anything although no case blocks.
@@ -121,6 +139,17 @@ func (r *Report) spoiled() string {
 		if p.Kind != ProblemExpectation { // an expectation is about the comparison, not the target
 			why, _ := splitLog(p.String()) // the log stands with the problem
 			return why
+		}
+	}
+	return ""
+}
+
+// unfinished names a SHOULD or MAY of which nothing is known because the harness
+// failed or never came to it: the profile was not looked at as a whole.
+func (p *ProfileResult) unfinished() string {
+	for _, l := range p.Advisory {
+		if l.Verdict == Error || l.Verdict == NotRun || !l.Verdict.Valid() {
+			return fmt.Sprintf("case %s has no verdict on the target (%s)", l.Case, l.Verdict)
 		}
 	}
 	return ""

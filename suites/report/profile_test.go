@@ -27,12 +27,18 @@ func TestAProfileIsCertifiedOnlyIfNothingBlocks(t *testing.T) {
 		"declined does not block":                {in{Certify, []CaseResult{ok, one("RTE-002", Must, Declined)}, nil}, Certified, ""},
 		"a failed SHOULD does not block":         {in{Certify, []CaseResult{ok, one("RTE-002", Should, Fail)}, nil}, Certified, ""},
 		"an inconclusive MAY does not block":     {in{Certify, []CaseResult{ok, one("RTE-002", May, Inconclusive)}, nil}, Certified, ""},
+		"an error of a SHOULD spoils":            {in{Certify, []CaseResult{ok, one("RTE-002", Should, Error)}, nil}, NotCertified, "case RTE-002 has no verdict on the target (error)"},
+		"a MAY that did not run spoils":          {in{Certify, []CaseResult{ok, one("RTE-002", May, NotRun)}, nil}, NotCertified, "case RTE-002 has no verdict on the target (not-run)"},
+		"what is no verdict of a MAY spoils":     {in{Certify, []CaseResult{ok, one("RTE-002", May, "passed")}, nil}, NotCertified, "case RTE-002"},
+		"another profile's error is not its":     {in{Certify, []CaseResult{ok, {ID: "x", Level: Should, Profile: "q", Verdict: Error}}, nil}, Certified, ""},
 		"fail blocks":                            {in{Certify, []CaseResult{ok, one("RTE-002", Must, Fail)}, nil}, Partial, ""},
 		"error blocks":                           {in{Certify, []CaseResult{ok, one("RTE-002", Must, Error)}, nil}, Partial, ""},
 		"inconclusive blocks":                    {in{Certify, []CaseResult{ok, one("RTE-002", Must, Inconclusive)}, nil}, Partial, ""},
 		"exempt blocks":                          {in{Certify, []CaseResult{ok, one("RTE-002", Must, Exempt)}, nil}, Partial, ""},
 		"unexpected-pass blocks":                 {in{Certify, []CaseResult{ok, one("RTE-002", Must, UnexpectedPass)}, nil}, Partial, ""},
 		"not-run blocks":                         {in{Certify, []CaseResult{ok, one("RTE-002", Must, NotRun)}, nil}, Partial, ""},
+		"nothing was run":                        {in{Certify, []CaseResult{one("RTE-001", Must, NotRun), one("RTE-002", Must, Declined)}, nil}, NotCertified, "no case of this profile was run"},
+		"nothing of a run was run":               {in{Run, []CaseResult{one("RTE-001", Must, NotRun)}, nil}, NotCertified, "no case of this profile was run; a run never certifies"},
 		"what is no verdict blocks":              {in{Certify, []CaseResult{ok, one("RTE-002", Must, "passed")}, nil}, Partial, ""},
 		"a run never certifies":                  {in{Run, []CaseResult{ok}, nil}, NotCertified, "a run never certifies"},
 		"a selftest never certifies":             {in{SelfTest, []CaseResult{ok}, nil}, NotCertified, "a selftest never certifies"},
@@ -44,7 +50,7 @@ func TestAProfileIsCertifiedOnlyIfNothingBlocks(t *testing.T) {
 		"a stale exemption":                      {in{Certify, []CaseResult{ok}, problem(ProblemExemption)}, NotCertified, "exemption: s: t"},
 		"an expectation without a case":          {in{Certify, []CaseResult{ok}, problem(ProblemExpectation)}, Certified, ""},
 		"the same case twice is a bad merge":     {in{Certify, []CaseResult{ok, ok}, nil}, NotCertified, "more than once"},
-		"a blocked profile of a run is partial":  {in{Run, []CaseResult{one("RTE-002", Must, Fail)}, nil}, Partial, ""},
+		"a blocked profile of a run is not it":   {in{Run, []CaseResult{one("RTE-002", Must, Fail)}, nil}, NotCertified, "a run never certifies"},
 		"another profile's failure is not its":   {in{Certify, []CaseResult{ok, {ID: "x", Level: Must, Profile: "q", Verdict: Fail}}, nil}, Certified, ""},
 		"two permutations of one case are valid": {in{Certify, []CaseResult{ok, {ID: "RTE-001", Permutation: "x", Level: Must, Profile: "p", Verdict: Pass}}, nil}, Certified, ""},
 	} {
@@ -57,7 +63,7 @@ func TestAProfileIsCertifiedOnlyIfNothingBlocks(t *testing.T) {
 		if p.Result != c.want || !strings.Contains(p.Reason, c.reason) || (c.want == NotCertified) != (p.Reason != "") {
 			t.Errorf("%s: %s (%q), want %s (%q)", name, p.Result, p.Reason, c.want, c.reason)
 		}
-		if (p.Result == Partial) != (len(p.Blocking) > 0) {
+		if p.Result == Partial && len(p.Blocking) == 0 || p.Result == Certified && len(p.Blocking) > 0 {
 			t.Errorf("%s: %s with blockers %v", name, p.Result, p.Blocking)
 		}
 		if p.Result == Certified && r.ExitCode != ExitOK && !strings.Contains(name, "another profile") && !strings.Contains(name, "expectation") {

@@ -98,6 +98,7 @@ type CaseResult struct {
 	Observed    string            `json:"observed,omitempty"`
 	Keys        []string          `json:"keys,omitempty"` // join keys of the requests that show it
 	Violations  []judge.Violation `json:"violations"`
+	Example     []string          `json:"example,omitempty"` // the first violation's session, or its requests, in lines
 	Evidence    []Evidence        `json:"evidence"`
 	Seed        uint64            `json:"seed,string"`
 	Started     time.Time         `json:"started,omitzero"`

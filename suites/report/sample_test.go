@@ -45,6 +45,10 @@ func sample() *Report {
 			Keys:     []string{"k-01", "k-02", "k-03", "k-04", "k-05", "k-06", "k-07"}},
 		{Expected: "every turn of session s-09 on worker w3", Observed: "turn 1 reached w1", Keys: []string{"k-07", "k-11"}},
 	}})
+	failed.Example = []string{"session s-07: 7 of its 12 requests; the first of 2 sessions"}
+	for i := range 7 {
+		failed.Example = append(failed.Example, fmt.Sprintf("k-0%d  turns  0.%d00-0.%d50 s  200  w%d\x1b[2J", i+1, i, i, 1+i/3))
+	}
 	broken := mk("AFF-013", Error)
 	broken.Profile, broken.Detail = "affinity", "could not listen on 127.0.0.1:0: too many open files"
 	vague := mk("STR-004", Inconclusive)
@@ -118,7 +122,7 @@ func TestAFindingBecomesAVerdict(t *testing.T) {
 		"a violation fails even where the rest is undecided": {judge.Finding{Violations: []judge.Violation{v(1)}, Inconclusive: "why"},
 			CaseResult{Verdict: Fail, Expected: "e", Observed: "o1", Keys: []string{"k", "k1"}, Violations: []judge.Violation{v(1)}}},
 		"several violations show the first and count the rest": {judge.Finding{Violations: []judge.Violation{v(1), v(2), v(3)}},
-			CaseResult{Verdict: Fail, Expected: "e", Observed: "o1 (and 2 more)", Keys: []string{"k", "k1", "k2", "k3"},
+			CaseResult{Verdict: Fail, Expected: "e", Observed: "o1 (and 2 more in report.json)", Keys: []string{"k", "k1", "k2", "k3"},
 				Violations: []judge.Violation{v(1), v(2), v(3)}}},
 	} {
 		var got CaseResult

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +13,8 @@ import (
 const (
 	maxBlocks = 20 // cases shown in full
 	maxListed = 12 // names in a list
+
+	maxReasons = 40 // for which cases were declined: more than there are claims
 )
 
 // lineLimit is how many lines a part of a failed case may take, so that the
@@ -19,7 +23,11 @@ const (
 var lineLimit = map[string]int{"clause": 3, "wanted": 2, "expected": 4, "observed": 6, "detail": 3, "requests": 2}
 
 // withLog is the same for parts that give way to a target's log.
-var withLog = map[string]int{"expected": 2, "observed": 2, "clause": 2}
+var withLog = map[string]int{"expected": 2, "observed": 2, "clause": 2, "wanted": 1, "requests": 1}
+
+// withExample is the same for parts that give way to an example, whose lines are
+// shown whole: they say most.
+var withExample = map[string]int{"clause": 2, "wanted": 1, "expected": 2, "observed": 3, "detail": 2, "requests": 2}
 
 // Summary prints what did not go well, each case within one screen, then the
 // problems, the profiles, and what it all came to.
@@ -42,6 +50,7 @@ func (t *Terminal) Summary(r *Report) {
 			t.part("", string(v)+": "+list(names), 4)
 		}
 	}
+	t.declined(r)
 	if len(r.Problems) > 0 {
 		t.printf("\nproblems of the run\n")
 		for _, p := range r.Problems {
@@ -79,10 +88,18 @@ func (t *Terminal) block(c *CaseResult) {
 	lines := c.lines()
 	logged := slices.ContainsFunc(lines, func(l labelled) bool { _, log := splitLog(l.text); return log != nil })
 	for _, l := range lines {
-		if l.label == "evidence" {
-			l.text = t.evidence(c)
-		}
 		label := fmt.Sprintf("  %-9s ", l.label)
+		switch l.label {
+		case "evidence":
+			l.text = t.evidence(c)
+		case "replay":
+			l.text = t.replay(c)
+		case "example":
+			if !logged {
+				t.example(label, c.Example)
+			}
+			continue
+		}
 		limit, ok := lineLimit[l.label]
 		if !ok {
 			t.printf("%s%s\n", label, oneLine(l.text))
@@ -90,16 +107,18 @@ func (t *Terminal) block(c *CaseResult) {
 		}
 		if less, ok := withLog[l.label]; ok && logged {
 			limit = less
+		} else if less, ok := withExample[l.label]; ok && len(c.Example) > 0 {
+			limit = less
 		}
 		t.part(label, l.text, limit)
 	}
 }
 
 // part prints text behind a label, wrapped, within limit lines. A target's log in
-// it follows, its last lines each on a line of its own, beyond the limit.
+// it follows, its first and last lines each on a line of its own, beyond the limit.
 func (t *Terminal) part(label, text string, limit int) {
 	text, log := splitLog(text)
-	lines := wrap(strings.TrimSpace(visible(text)), t.width()-len(label))
+	lines := wrap(strings.TrimSpace(Visible(text)), t.width()-len(label))
 	if len(lines) > limit {
 		lines = lines[:limit]
 		lines[limit-1] = cut(lines[limit-1]+strings.Repeat(" ", t.width()), t.width()-len(label))
@@ -115,17 +134,65 @@ func (t *Terminal) part(label, text string, limit int) {
 		return
 	}
 	t.printf("%s%s\n", indent, logMark)
-	for _, l := range log[max(0, len(log)-logShown):] {
+	for _, l := range shorten(log) {
 		t.printf("%s  %s\n", indent, cut(oneLine(l), t.width()-len(indent)-2))
 	}
 }
 
+// declined prints why cases were declined: one line for each reason, the most
+// frequent first.
+func (t *Terminal) declined(r *Report) {
+	n := map[string]int{}
+	for i := range r.Cases {
+		if c := &r.Cases[i]; c.Verdict == Declined {
+			n[oneLine(cmp.Or(c.Detail, "no reason is given"))]++
+		}
+	}
+	if len(n) == 0 {
+		return
+	}
+	t.printf("\ndeclined, by reason\n")
+	reasons := slices.SortedFunc(maps.Keys(n), func(a, b string) int {
+		return cmp.Or(n[b]-n[a], strings.Compare(a, b))
+	})
+	for _, why := range reasons[:min(len(reasons), maxReasons)] {
+		t.part(fmt.Sprintf("  %3d  ", n[why]), why, 1)
+	}
+	if more := len(reasons) - maxReasons; more > 0 {
+		t.printf("  and %d more reasons; see %s\n", more, JSONFile)
+	}
+}
+
+// example prints its lines as they are, each cut where the line ends.
+func (t *Terminal) example(label string, lines []string) {
+	for _, l := range lines {
+		t.printf("%s\n", strings.TrimRight(label+cut(Visible(l), t.width()-len(label)), " "))
+		label = strings.Repeat(" ", len(label))
+	}
+}
+
+// evidence names the first file, with the command that shows it if it is a history,
+// and counts the others; what can be replayed has a line of its own.
 func (t *Terminal) evidence(c *CaseResult) string {
 	s := filepath.Join(t.Dir, c.Evidence[0].File)
-	if n := len(c.Evidence) - 1; n > 0 {
-		s += fmt.Sprintf(" and %d more", n)
+	if strings.HasSuffix(s, ".json.gz") {
+		s = "routeproof evidence " + s
+	}
+	more := 0
+	for _, e := range c.Evidence[1:] {
+		if !strings.HasSuffix(e.File, replayed) {
+			more++
+		}
+	}
+	if more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
 	}
 	return s
+}
+
+func (t *Terminal) replay(c *CaseResult) string {
+	i := slices.IndexFunc(c.Evidence, func(e Evidence) bool { return strings.HasSuffix(e.File, replayed) })
+	return replayCommand(filepath.Join(t.Dir, c.Evidence[i].File))
 }
 
 func (t *Terminal) profiles(r *Report) {
@@ -139,10 +206,14 @@ func (t *Terminal) profiles(r *Report) {
 	t.printf("\n")
 	for _, p := range r.Profiles {
 		t.printf("%-*s  %-13s  %s\n", name, oneLine(p.Name), p.Result, counts(p.Counts))
-		if len(p.Blocking) > 0 {
+		switch {
+		case p.ranNothing(): // the cases are listed above
+		case len(p.Blocking) > 0 && r.Mode == Certify:
 			t.part("  ", "blocked by "+list(names(p.Blocking)), 3)
+		case len(p.Blocking) > 0: // where nothing is certified, nothing is blocked
+			t.part("  ", "not met: "+list(names(p.Blocking)), 3)
 		}
-		if len(p.Advisory) > 0 {
+		if len(p.Advisory) > 0 && !p.ranNothing() {
 			t.part("  ", "not required, not met: "+list(names(p.Advisory)), 3)
 		}
 		if p.Reason != "" {

@@ -54,7 +54,7 @@ func TestAFailedCaseFitsOneScreen(t *testing.T) {
 	c.Keys = strings.Fields(long)
 	c.Expectation = &Expectation{Verdict: Pass, Why: long}
 	withLog := c
-	withLog.Observed = long + "\nlast lines of its log:" + strings.Repeat("\n  "+long, 20)
+	withLog.Observed = long + "\nfrom its log:" + strings.Repeat("\n  "+long, 20)
 	for _, width := range []int{40, 80, 200} {
 		var l bytes.Buffer
 		(&Terminal{W: &l, Width: width}).block(&withLog)
@@ -68,7 +68,7 @@ func TestAFailedCaseFitsOneScreen(t *testing.T) {
 			t.Errorf("width %d: %d lines, want at most 24", width, len(lines))
 		}
 		for _, l := range lines {
-			copied := strings.HasPrefix(l, "  again") || strings.HasPrefix(l, "  evidence") || strings.HasPrefix(l, "  explain")
+			copied := strings.HasPrefix(l, "  again") || strings.HasPrefix(l, "  evidence") || strings.HasPrefix(l, "  replay") || strings.HasPrefix(l, "  explain")
 			if n := utf8.RuneCountInString(l); n > width && !copied {
 				t.Errorf("width %d: a line of %d: %s", width, n, l)
 			}
@@ -82,17 +82,21 @@ func TestAFailedCaseFitsOneScreen(t *testing.T) {
 	}
 }
 
-// logged is an error's text as package target writes it, with n lines of log.
+// logged is an error's text as package target writes it, with n lines of log,
+// and a gap behind the first five.
 func logged(n int) string {
 	var b strings.Builder
-	b.WriteString("target unreachable: it ended before it was ready; its process ended: exit status 1\nlast lines of its log:")
+	b.WriteString("target unreachable: it ended before it was ready; its process ended: exit status 1\nfrom its log:")
 	for i := range n {
+		if i == 5 {
+			b.WriteString("\n  ... 1000 lines ...")
+		}
 		fmt.Fprintf(&b, "\n  line %d of the log, %s", i+1, strings.Repeat("which is long ", 20))
 	}
 	return b.String()
 }
 
-func TestTheEndOfATargetsLogIsShown(t *testing.T) {
+func TestTheBeginningAndTheEndOfATargetsLogAreShown(t *testing.T) {
 	r := sample()
 	r.Cases = r.Cases[2:4]
 	r.Cases[0].Observed, r.Cases[1].Detail = logged(20), logged(3)+"\nand process 7 was left"
@@ -105,22 +109,27 @@ func TestTheEndOfATargetsLogIsShown(t *testing.T) {
 	second, problems, _ := strings.Cut(rest, "\nproblems of the run\n")
 	for what, c := range map[string]struct {
 		text  string
-		lines []int // of the log, first and last
+		lines []int // of the log: the last of its beginning and the first of its end
 		head  string
 	}{
-		"a failed case": {block, []int{15, 20}, "  observed  target unreachable: it ended"},
-		"an error":      {second, []int{1, 3}, "and process 7 was left\n            last lines of its log:\n"},
-		"a problem":     {problems, []int{15, 20}, "  target unreachable: it ended"},
+		"a failed case": {block, []int{2, 16}, "  observed  target unreachable: it ended"},
+		"an error":      {second, []int{3, 16}, "and process 7 was left\n            from its log:\n"},
+		"a problem":     {problems, []int{2, 16}, "  target unreachable: it ended"},
 	} {
 		if !strings.Contains(c.text, c.head) {
 			t.Errorf("%s: lacks %q:\n%s", what, c.head, c.text)
 		}
 		for n := 1; n <= 20; n++ {
-			want := n >= c.lines[0] && n <= c.lines[1]
+			want := n <= c.lines[0] || n >= c.lines[1] && c.lines[0] == 2
 			if got := strings.Contains(c.text, fmt.Sprintf("\n%s  line %d of the log, which", strings.Repeat(" ", len(c.head)-len(strings.TrimLeft(c.head, " "))), n)) ||
 				strings.Contains(c.text, fmt.Sprintf("              line %d of the log, which", n)); got != want {
 				t.Errorf("%s: line %d is shown: %v\n%s", what, n, got, c.text)
 			}
+		}
+	}
+	for _, text := range []string{block, problems} {
+		if !strings.Contains(text, "  ... 1013 lines ...\n") {
+			t.Errorf("does not say how many lines are left out:\n%s", text)
 		}
 	}
 	if n := strings.Count(problems, "line 20 of the log"); n != 1 {
@@ -164,6 +173,43 @@ func TestManyFailuresDoNotFloodTheTerminal(t *testing.T) {
 	}
 	if !strings.Contains(b.String(), "and 185 more; see report.json") {
 		t.Error("does not say how many are left out")
+	}
+}
+
+func TestDeclinedCasesAreCountedByReason(t *testing.T) {
+	r := sample()
+	declined := r.Cases[1]
+	r.Cases = nil
+	for reason, n := range map[string]int{"the claim b is answered no": 3, "the claim c is answered no": 3, "the claim a is answered no\nand more": 12, "": 1} {
+		declined.Detail = reason
+		for range n {
+			r.Cases = append(r.Cases, declined)
+		}
+	}
+	want := `
+declined, by reason
+   12  the claim a is answered no and more
+    3  the claim b is answered no
+    3  the claim c is answered no
+    1  no reason is given
+`
+	if got := show(r, &Terminal{}); !strings.Contains(got, want) {
+		t.Errorf("lacks %q:\n%s", want, got)
+	}
+	for i := range 200 {
+		declined.Detail = fmt.Sprint(strings.Repeat("a long reason ", 40), i)
+		r.Cases = append(r.Cases, declined)
+	}
+	_, got, _ := strings.Cut(show(r, &Terminal{}), "declined, by reason")
+	if n := strings.Count(got, "\n"); n > maxReasons+20 {
+		t.Errorf("%d lines", n)
+	}
+	if !strings.Contains(got, "and 164 more reasons") {
+		t.Errorf("does not say how many are left out:\n%s", got)
+	}
+	r.Cases = r.Cases[:0]
+	if got := show(r, &Terminal{}); strings.Contains(got, "by reason") {
+		t.Errorf("speaks of declined cases, and there are none:\n%s", got)
 	}
 }
 
@@ -218,5 +264,21 @@ func TestAWriteErrorIsKeptAndEndsTheOutput(t *testing.T) {
 	term.Summary(sample())
 	if err := term.Err(); err == nil || err.Error() != "disk full" || w.writes != 1 {
 		t.Errorf("error %v after %d writes, want disk full after 1", err, w.writes)
+	}
+}
+
+func TestEvidenceIsNamedWithWhatReadsIt(t *testing.T) {
+	r := sample()
+	c := &r.Cases[2]
+	c.Evidence = []Evidence{{File: "evidence/AFF-020_random.json.gz"}, {File: "evidence/AFF-020_random.jsonl"}}
+	var b bytes.Buffer
+	(&Terminal{W: &b, Dir: "out"}).block(c)
+	for _, want := range []string{
+		"  evidence  routeproof evidence out/evidence/AFF-020_random.json.gz\n",
+		"  replay    routeproof adapter check --conversation out/evidence/AFF-020_random.jsonl ADAPTER\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("lacks %q:\n%s", want, b.String())
+		}
 	}
 }

@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// visible makes text safe for a terminal and for XML 1.0: secrets are redacted,
+// Visible makes text safe for a terminal and for XML 1.0: secrets are redacted,
 // and every byte that is not UTF-8, every control character but newline and
 // tab, and every invisible formatting character is written as an escape (\x1b,
 // \u202e). What a router sent can so neither drive the reader's terminal nor
 // break a parser, and is still seen.
-func visible(s string) string {
+func Visible(s string) string {
 	s = Redact(s)
 	var b strings.Builder
 	for len(s) > 0 {
@@ -39,7 +39,7 @@ func visible(s string) string {
 }
 
 // oneLine is visible text with every run of white space as one blank.
-func oneLine(s string) string { return strings.Join(strings.Fields(visible(s)), " ") }
+func oneLine(s string) string { return strings.Join(strings.Fields(Visible(s)), " ") }
 
 // cut shortens s to at most n runes, with an ellipsis for what is gone.
 func cut(s string, n int) string {

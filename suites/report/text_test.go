@@ -67,7 +67,7 @@ func TestWhatCannotBeSeenIsEscaped(t *testing.T) {
 		"replacement \ufffd stays": "replacement \ufffd stays",
 		"c1 \u0085":                `c1 \u0085`,
 	} {
-		if got := visible(in); got != want {
+		if got := Visible(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}

@@ -2,6 +2,7 @@ package resilience
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/routeproof/routeproof/mockers/worker"
@@ -30,11 +31,14 @@ func (Cases) RES005Load() bench.Case {
 		{"client error", bench.Plan{Fault: &bench.Fault{Kind: worker.Status, Status: 400}}, false, -1},
 		{"client error to a stream", bench.Plan{Fault: &bench.Fault{Kind: worker.Status, Status: 400}}, true, -1},
 	}
+	for i, code := range []int{401, 403, 404, 408, 413, 422} {
+		endings = append(endings, ending{fmt.Sprint("answered ", code), bench.Plan{Fault: &bench.Fault{Kind: worker.Status, Status: code}}, i%2 == 1, -1})
+	}
 	const sessions, each = 40, 12
 	plan := stats.Must(stats.PlanSpread(bench.DefaultWorkers, 1, 1e-6, 0.5, 0.05, 0.99))
 	return bench.Case{
 		ID:          "RES-005/no-load-left",
-		Stimulus:    "at one worker, 12 requests each that clients leave before headers, in the middle of an answer and between events, or that are answered 400; then keyless requests",
+		Stimulus:    "at one worker, 12 requests each that clients leave before headers, in the middle of an answer and between events, or that are answered 400, 401, 403, 404, 408, 413 or 422; then keyless requests",
 		Requirement: "that worker gets its share of the keyless requests",
 		Alone:       true,
 		Claims:      []string{"streaming.cancel"},

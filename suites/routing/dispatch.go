@@ -18,6 +18,9 @@ func (Cases) RTE002UnknownModel() bench.Case {
 		func(m string) string { return "/" + m },
 		func(m string) string { return m + " " + m },
 		strings.ToUpper,
+		func(m string) string { return " " + m },
+		func(m string) string { return m + "\t" },
+		func(m string) string { return m + ":no-such-tag" },
 	}
 	return bench.Case{
 		ID:          "RTE-002/unknown-model",

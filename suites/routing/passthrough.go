@@ -46,12 +46,22 @@ func full(r *bench.Run, i int) bench.Req {
 	return q
 }
 
+// agent adds the headers by which agents name their sessions (clause AFF-017): to the
+// worker they are headers like any other, also where the router reads one of them.
+func agent(r *bench.Run, h http.Header, id string) {
+	for _, name := range []string{"X-Dynamo-Session-Id", "X-Claude-Code-Session-Id", "X-Claude-Code-Agent-Id", "Thread-Id", "Session-Id"} {
+		if !r.Carries(name) {
+			h.Set(name, id)
+		}
+	}
+}
+
 // RTE003Request: what a client sends arrives.
 func (Cases) RTE003Request() bench.Case {
 	const turns = 2 // a bound session's turns too
 	return bench.Case{
 		ID:          "RTE-003/request",
-		Stimulus:    "requests with a query, unusual headers and body fields, with and without a Content-Length, keyless, in new and in bound sessions, in every shape",
+		Stimulus:    "requests with a query, unusual headers and body fields, half of them with the session headers of agents, with and without a Content-Length, keyless, in new and in bound sessions, in every shape",
 		Requirement: "the worker's ledger shows the same path, headers and JSON value",
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for turn := range turns {
@@ -59,6 +69,9 @@ func (Cases) RTE003Request() bench.Case {
 					for _, session := range []string{"", r.SessionID(i)} {
 						q := full(r, i+turn).In(s)
 						q.Session, q.Turn = session, turn
+						if (i+turn)%2 == 0 {
+							agent(r, q.Header, r.SessionID(100+i))
+						}
 						r.Do(ctx, q)
 					}
 				}
@@ -97,14 +110,24 @@ func (Cases) RTE003Retried() bench.Case {
 // echo is a header value that the mock worker sends back.
 const echo = "kept as sent; v=1"
 
+// repeated are headers that workers send on two lines each. A cookie must not be folded
+// into one with another, for its date has a comma.
+func repeated() http.Header {
+	return http.Header{
+		"Set-Cookie":  {"mock-a=1; Path=/; Expires=Wed, 09 Jun 2100 10:18:14 GMT", "mock-b=2; HttpOnly"},
+		"Vary":        {"Accept", "X-Mock-Echo"},
+		"X-Mock-List": {"one", "two, three"},
+	}
+}
+
 // RTE004Response: what a worker answers arrives, also when it is an error.
 func (Cases) RTE004Response() bench.Case {
 	statuses := []int{0, 400, 401, 403, 404, 413, 422, 429, 500, 502, 503, 504}
 	least := (2*len(statuses) + 1) * len(bench.Shapes())
 	return bench.Case{
 		ID:          "RTE-004/response",
-		Stimulus:    "successes, long answers and error answers (eleven of 400 to 504, with Retry-After) of workers, keyless and in bound sessions, in every shape",
-		Requirement: "the client has the worker's status, headers and body bytes",
+		Stimulus:    "successes, long answers and error answers (eleven of 400 to 504, with Retry-After) of workers, with cookies and other headers on several lines, keyless and in bound sessions, in every shape",
+		Requirement: "the client has the worker's status, headers with all their values, and body bytes",
 		Alone:       true, // error answers may count against workers
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for i, s := range bench.Shapes() {
@@ -112,15 +135,19 @@ func (Cases) RTE004Response() bench.Case {
 				for _, status := range statuses {
 					for _, session := range []string{"", r.SessionID(i)} {
 						q := bench.Req{Key: r.Key(), Session: session, Tokens: 12, Header: http.Header{"X-Mock-Echo": {echo}}}.In(s)
+						p := bench.Plan{Header: repeated()}
 						if status != 0 {
-							r.Plan(q.Key, bench.Plan{Fault: &bench.Fault{Kind: worker.Status, Status: status, RetryAfter: 7}})
+							p.Fault = &bench.Fault{Kind: worker.Status, Status: status, RetryAfter: 7}
 						}
+						r.Plan(q.Key, p)
 						r.Do(ctx, q)
 						r.Do(ctx, bench.Req{Tokens: 1, Phase: "between"}.In(s)) // successes between errors keep circuits closed
 					}
 				}
 				// More than buffers commonly hold.
-				r.Do(ctx, bench.Req{Tokens: 3000, Header: http.Header{"X-Mock-Echo": {echo}}}.In(s))
+				long := bench.Req{Key: r.Key(), Tokens: 3000, Header: http.Header{"X-Mock-Echo": {echo}}}.In(s)
+				r.Plan(long.Key, bench.Plan{Header: repeated()})
+				r.Do(ctx, long)
 			}
 			return nil
 		},

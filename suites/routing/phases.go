@@ -36,8 +36,9 @@ func (Cases) RTE001Phases() bench.Case {
 func (c Cases) RTE003Decode() bench.Case {
 	decode := c.RTE003Request().In(bench.Decode, "decode")
 	n := 4 * len(bench.Shapes())
-	decode.Requirement = "the decode worker's ledger shows the same path and headers"
-	decode.Judge = judge.All(judge.Served(n), judge.Only(history.Decode, judge.HeadersKept(n)))
+	decode.Requirement = "the decode worker's ledger shows the same path and headers, the prefill worker's the same path and Authorization"
+	decode.Judge = judge.All(judge.Served(n), judge.Only(history.Decode, judge.HeadersKept(n)),
+		judge.Only(history.Prefill, judge.PathKept(n, []string{"Authorization"})))
 	return decode
 }
 
@@ -50,8 +51,8 @@ func (Cases) RTE004Prefill() bench.Case {
 	n := len(statuses) * len(bench.Shapes())
 	return bench.Case{
 		ID:          "RTE-004/prefill",
-		Stimulus:    "error answers (eight of 400 to 504, with Retry-After) of prefill workers, keyless and in bound sessions, in every shape",
-		Requirement: "the client has the worker's status, headers and body bytes",
+		Stimulus:    "error answers (eight of 400 to 504, with Retry-After) of prefill workers, with cookies and other headers on several lines, keyless and in bound sessions, in every shape",
+		Requirement: "the client has the worker's status, headers with all their values, and body bytes",
 		Claims:      []string{"pds.split"},
 		Fleet:       bench.Split, Alone: true,
 		Drive: func(ctx context.Context, r *bench.Run) error {
@@ -62,7 +63,7 @@ func (Cases) RTE004Prefill() bench.Case {
 					if (i+j)%2 == 1 {
 						q.Session = r.SessionID(i)
 					}
-					r.Plan(q.Key, bench.Plan{Role: bench.Prefill, Fault: &bench.Fault{Kind: worker.Status, Status: status, RetryAfter: 7}})
+					r.Plan(q.Key, bench.Plan{Role: bench.Prefill, Header: repeated(), Fault: &bench.Fault{Kind: worker.Status, Status: status, RetryAfter: 7}})
 					r.Do(ctx, q)
 					r.Do(ctx, bench.Req{Tokens: 1, Phase: "between"}.In(s)) // successes between errors keep circuits closed
 				}

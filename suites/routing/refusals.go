@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/routeproof/routeproof/mockers/worker"
 	"github.com/routeproof/routeproof/suites/bench"
 	"github.com/routeproof/routeproof/suites/history"
 	"github.com/routeproof/routeproof/suites/judge"
@@ -117,37 +116,9 @@ func (Cases) RTE006Full() bench.Case {
 	}
 }
 
-// upstream judges requests that failed at their workers. A router may put a failing
-// worker aside: a request that finds all of them so is refused for want of one.
-func upstream(status int, code, phase string) judge.Judge {
-	return judge.All(judge.Unserved(2*len(bench.Shapes()), phase), judge.WhoReached(true, judge.RouterError(1, status, code, phase)),
-		judge.WhoReached(false, judge.RouterError(0, 503, unavailable, phase)))
-}
-
-// RTE006Broken: workers that cannot be reached.
-func (Cases) RTE006Broken() bench.Case {
-	return bench.Case{
-		ID:          "RTE-006/connection-failed",
-		Stimulus:    "requests whose connection is reset or closed before headers at every worker that is tried, keyless and in new sessions, in every shape",
-		Requirement: "each is answered 502 with an error object whose code is connection_failed, or for want of a worker where all are put aside",
-		Alone:       true,
-		Drive: func(ctx context.Context, r *bench.Run) error {
-			for i := range 2 * len(bench.Shapes()) {
-				q := bench.Req{Key: r.Key(), Phase: "broken"}.In(bench.Shapes()[i%8])
-				if i >= 8 {
-					q.Session = r.SessionID(i)
-				}
-				r.Plan(q.Key, bench.Plan{Fault: &bench.Fault{Kind: worker.ResetBeforeHeaders, Close: i%4 >= 2}})
-				r.Do(ctx, q)
-			}
-			return nil
-		},
-		Judge: upstream(502, connectionFailed, "broken"),
-	}
-}
-
 // RTE006Slow: workers that keep their headers.
 func (Cases) RTE006Slow() bench.Case {
+	n := 2 * len(bench.Shapes())
 	return bench.Case{
 		ID:          "RTE-006/header-timeout",
 		Stimulus:    "requests that no worker answers, keyless and in new sessions, in every shape",
@@ -155,7 +126,6 @@ func (Cases) RTE006Slow() bench.Case {
 		Claims:      []string{"resilience.headerTimeout"},
 		Variant:     "shortHeaderTimeout", Alone: true, Cost: 2500 * time.Millisecond,
 		Drive: func(ctx context.Context, r *bench.Run) error {
-			n := 2 * len(bench.Shapes())
 			r.Parallel(n, n, func(i int) {
 				// At most five workers are tried (RES-001), each for two seconds.
 				q := bench.Req{Key: r.Key(), Phase: "slow", Deadline: 12 * time.Second}.In(bench.Shapes()[i%8])
@@ -167,6 +137,6 @@ func (Cases) RTE006Slow() bench.Case {
 			})
 			return nil
 		},
-		Judge: upstream(504, headerTimeout, "slow"),
+		Judge: upstream(n, 504, headerTimeout, "slow"),
 	}
 }

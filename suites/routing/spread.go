@@ -25,6 +25,16 @@ const (
 	burst      = 32
 )
 
+// alike gives every second of n requests what all requests of one customer behind one
+// gateway have in common, and which makes them no session. Where one of it is taken for a
+// session's id, half of the requests are at one worker, and an eighth beside them.
+func alike(r *bench.Run, n int, q bench.Req) bench.Req {
+	if n%2 == 1 {
+		q.Header, q.Extra = r.Common()
+	}
+	return q
+}
+
 // RTE001OneAtATime: keyless requests one after another, none overlapping, so
 // that no load tells workers apart.
 func (Cases) RTE001OneAtATime() bench.Case {
@@ -32,14 +42,14 @@ func (Cases) RTE001OneAtATime() bench.Case {
 	plan := stats.Must(stats.PlanSpread(bench.DefaultWorkers, len(shapes), alpha, bigShare, smallShare, power))
 	return bench.Case{
 		ID:          "RTE-001/one-at-a-time",
-		Stimulus:    "keyless requests one after another, in every shape",
+		Stimulus:    "keyless requests one after another, in every shape; half of them share their Authorization, a cookie, X-Forwarded-For and the field user",
 		Requirement: "every worker serves some in every shape, none serves half of them",
-		Cost:        1500 * time.Millisecond, Limit: 2 * time.Minute,
+		Cost:        1500 * time.Millisecond, Limit: bench.LimitFor(plan.N * len(shapes)),
 		Drive: func(ctx context.Context, r *bench.Run) error {
-			for range plan.N {
+			for n := range plan.N {
 				// A fixed order of shapes would fall into step with a strict rotation.
 				for _, i := range r.Rand().Perm(len(shapes)) {
-					r.Do(ctx, bench.Req{Tokens: 1}.In(shapes[i]))
+					r.Do(ctx, alike(r, n, bench.Req{Tokens: 1}).In(shapes[i]))
 				}
 			}
 			return nil
@@ -51,8 +61,8 @@ func (Cases) RTE001OneAtATime() bench.Case {
 // RTE001Bursts: keyless requests that arrive together, before any load is visible.
 func (Cases) RTE001Bursts() bench.Case {
 	shapes := bench.Shapes()
-	plan := stats.Must(stats.PlanSpread(bench.DefaultWorkers, len(shapes), alpha, bigShare, smallShare, power))
-	rounds := (plan.N + burst - 1) / burst
+	plan := stats.Must(stats.PlanSpreadBy(burst, bench.DefaultWorkers, len(shapes), alpha, bigShare, smallShare, power))
+	rounds := plan.N / burst
 	// Within one burst only the grossest herd can be told from chance; over all
 	// bursts a herd that changes its worker each time would look even.
 	inBurst := burst
@@ -61,7 +71,7 @@ func (Cases) RTE001Bursts() bench.Case {
 	}
 	return bench.Case{
 		ID:          "RTE-001/bursts",
-		Stimulus:    "bursts of 32 keyless requests at once, in every shape",
+		Stimulus:    fmt.Sprintf("%d bursts of %d keyless requests at once in every shape, %d in each; half of them share what RTE-001/one-at-a-time's do", rounds, burst, plan.N),
 		Requirement: "no burst herds onto one worker, and over all bursts every worker serves its share",
 		Cost:        1500 * time.Millisecond, Limit: 2 * time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {
@@ -69,7 +79,7 @@ func (Cases) RTE001Bursts() bench.Case {
 				for _, s := range shapes {
 					qs := make([]bench.Req, burst)
 					for j := range qs {
-						qs[j] = bench.Req{Tokens: 1, Phase: burstName(i, s)}.In(s)
+						qs[j] = alike(r, j, bench.Req{Tokens: 1, Phase: burstName(i, s)}).In(s)
 					}
 					r.Together(ctx, qs)
 				}
@@ -78,7 +88,7 @@ func (Cases) RTE001Bursts() bench.Case {
 		},
 		Judge: judge.All(judge.Served(plan.N*len(shapes)),
 			judge.Share(judge.ByPhase, burst, 0, inBurst, nil),
-			judge.Share(judge.ByShape, plan.N, plan.Min, rounds*burst*plan.Max/plan.N, nil)),
+			judge.Share(judge.ByShape, plan.N, plan.Min, plan.Max, nil)),
 	}
 }
 
@@ -87,14 +97,14 @@ func (Cases) RTE001BlankID() bench.Case {
 	plan := stats.Must(stats.PlanSpread(bench.DefaultWorkers, 2, alpha, bigShare, smallShare, power))
 	return bench.Case{
 		ID:          "RTE-001/blank-id",
-		Stimulus:    "requests whose session id is empty or only blanks, one after another, in every shape",
+		Stimulus:    "requests whose session id is empty or only blanks, one after another, in every shape; half of them share what RTE-001/one-at-a-time's do",
 		Requirement: "they are spread like requests without one",
 		Drive: func(ctx context.Context, r *bench.Run) error {
-			for range plan.N {
+			for n := range plan.N {
 				for _, i := range r.Rand().Perm(2) {
 					id := []string{"", "   "}[i]
 					q := bench.Req{Tokens: 1, Phase: fmt.Sprintf("id of %d blanks", len(id)), BlankID: true, Session: id}
-					r.Do(ctx, q.In(bench.Shapes()[r.Rand().IntN(8)]))
+					r.Do(ctx, alike(r, n, q).In(bench.Shapes()[r.Rand().IntN(8)]))
 				}
 			}
 			return nil

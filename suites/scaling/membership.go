@@ -12,38 +12,6 @@ import (
 	"github.com/routeproof/routeproof/suites/target"
 )
 
-// until sends keyless requests until pred says stop or the convergence time has
-// passed since its call; it waits on what the ledger shows, at the pace of answers.
-func until(ctx context.Context, r *bench.Run, phase string, pred func(worker string) bool) {
-	ctx, cancel := context.WithTimeout(ctx, r.Convergence())
-	defer cancel()
-	for i := 0; ctx.Err() == nil; i++ {
-		q := bench.Req{Key: r.Key(), Phase: phase, Deadline: time.Second}.In(bench.Shapes()[i%8])
-		r.Do(ctx, q)
-		if pred(r.Served(q.Key)) {
-			return
-		}
-	}
-}
-
-// during keeps keyless requests coming, one after another, while change happens.
-func during(ctx context.Context, r *bench.Run, change func()) {
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		change()
-	}()
-	for i := 0; ; i++ {
-		r.Do(ctx, bench.Req{Phase: "during", Tokens: 1}.In(bench.FreshShapes()[i%4]))
-		r.Pause(ctx, 5*time.Millisecond) // a pace, so that the history stays short
-		select {
-		case <-over:
-			return
-		default:
-		}
-	}
-}
-
 // SCL002Join: the newcomer is used, by keyless requests and by new sessions.
 func (Cases) SCL002Join() bench.Case {
 	plan := stats.Must(stats.PlanSpread(4, 1, 1e-6, 0.5, 0.05, 0.99))
@@ -58,11 +26,11 @@ func (Cases) SCL002Join() bench.Case {
 				r.Do(ctx, bench.Req{Phase: "before"}.In(bench.Shapes()[i%8]))
 			}
 			id := ""
-			during(ctx, r, func() { id = r.Join(ctx) })
+			r.During(ctx, "during", func() { id = r.Join(ctx) })
 			// A share may be given slowly, as long as it is given in time.
 			recent := make([]bool, 32)
 			n := 0
-			until(ctx, r, "converging", func(w string) bool {
+			r.Until(ctx, "converging", r.Convergence(), func(w string) bool {
 				recent[n%len(recent)] = w == id
 				n++
 				served := 0
@@ -97,8 +65,8 @@ func (Cases) SCL003Leave() bench.Case {
 	const sessions, sample, streams = 40, 160, 4
 	return bench.Case{
 		ID:          "SCL-003/leave",
-		Stimulus:    "a worker with bound sessions and running requests, streamed and not, leaves; keyless requests all the while, turns of all sessions, and the end of the running requests",
-		Requirement: "nothing new reaches it, every request succeeds, the running ones end whole, only its sessions move",
+		Stimulus:    "a worker with bound sessions and running requests, streamed and not, some answered in part and some not yet, leaves; keyless requests all the while, the answers, turns of all sessions, and the end of the running requests",
+		Requirement: "nothing new reaches it, every request succeeds, the running ones end whole where they are, only its sessions move",
 		Alone:       true, Cost: 1500e6, Limit: time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			home := map[string]string{}
@@ -124,15 +92,18 @@ func (Cases) SCL003Leave() bench.Case {
 					r.Mark("note", leaver, fmt.Sprintf("%s was not at the worker before it left", q.Key))
 				}
 			}
-			during(ctx, r, func() { r.Leave(ctx, leaver) })
-			quiet := 0
-			until(ctx, r, "converging", func(w string) bool {
-				if quiet++; w == leaver {
-					quiet = 0
+			var of []string
+			for s := range sessions {
+				if id := r.SessionID(s); home[id] == leaver {
+					of = append(of, id)
 				}
-				return quiet >= 80 // by chance, from a worker with its fair share, once in 1e10
-			})
+			}
+			_, answer := unanswered(ctx, r, "", of...)
+			defer answer()
+			r.During(ctx, "during", func() { r.Leave(ctx, leaver) })
+			r.AwayFrom(ctx, leaver, r.Convergence())
 			r.Mark("note", leaver, "converged")
+			answer()
 			for i := range sample {
 				r.Do(ctx, bench.Req{Phase: "after"}.In(bench.Shapes()[i%8]))
 			}
@@ -149,7 +120,8 @@ func (Cases) SCL003Leave() bench.Case {
 			left := judge.Marked("leave")
 			return judge.All(
 				judge.Served(sessions, "before"), judge.Served(1, "during"), judge.Served(1, "converging"), judge.Served(sample, "after"),
-				judge.Served(sessions, "after turns"), judge.Served(1, "running"),
+				judge.Served(sessions, "after turns"), judge.Served(1, "running"), judge.Dispatches(1, 1, "running"),
+				judge.Served(held, "unanswered"), judge.Dispatches(1, 1, "unanswered"),
 				judge.None(left, "after", "after turns"), sticking(h, judge.Moves("before", "after turns", sessions, func(h *history.History, home string) bool {
 					return h.Session.Kind == "table" && home != left(h)
 				})))(h)

@@ -21,7 +21,7 @@ func (Cases) SCL001Moves() bench.Case {
 	most := stats.Must(stats.MovedAtMost(sessions, 2.0/4, 1e-6))
 	return bench.Case{
 		ID:          "SCL-001/three-four-three",
-		Stimulus:    "200 bound sessions; a fourth worker joins; turns; it leaves again; turns",
+		Stimulus:    "200 bound sessions; a fourth worker joins, first in the list; turns; it leaves again; turns",
 		Requirement: "table: nobody moves off a worker that stays; hash: at most twice the fair share moves, and all come back",
 		Workers:     3, Alone: true, Cost: 1500e6, Limit: time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {

@@ -16,7 +16,7 @@ func (Cases) SCL001Phases() bench.Case {
 	most := stats.Must(stats.MovedAtMost(sessions, 2.0/4, 1e-6))
 	return bench.Case{
 		ID:          "SCL-001/phases",
-		Stimulus:    "96 sessions bound in two phases; a fourth prefill worker joins; turns; a fourth decode worker joins; turns; both leave again; turns",
+		Stimulus:    "96 sessions bound in two phases; a fourth prefill worker joins, first in the list; turns; a fourth decode worker joins; turns; both leave again; turns",
 		Requirement: "in each phase, table: nobody moves off a worker that stays; hash: at most twice the fair share moves, and all come back",
 		Claims:      []string{"pds.split"},
 		Fleet:       bench.Split, Alone: true, Cost: time.Second, Limit: time.Minute,

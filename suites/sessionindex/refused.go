@@ -173,9 +173,30 @@ func (Cases) SPX014Ignored() bench.Case {
 	sc.Store(long, w1, a, b, a).Is(unchanged)
 	sc.Under(long, w1, unknown, x).Is(unchanged)
 	sc.Under(long, w1, x, b).Is(unchanged)
+	sc.Store(long, w1).Is(unchanged)
 	sc.Dump("").SameAs("before")
 	sc.Size().Is(sized(2, 1))
 	return bench.Indexed("SPX-014/ignored", "stores under an id of 257 bytes, which would be refused under another", "they are ignored, not refused", sc)
+}
+
+// SPX014Admitted is an id that waits between its admission and its application.
+func (Cases) SPX014Admitted() bench.Case {
+	long := strings.Repeat("é", 128) + "i"
+	sc := talk()
+	sc.Register(worker1, "first")
+	sc.Store("S", w1, a, b).As("first").Is(changed)
+	sc.AdmitStore("chain", long, w1, b, c).As("first")
+	sc.AdmitStore("wrong", long, w1, "", x, x).As("first")
+	sc.AdmitMatch("match", long, w1, x).As("first")
+	sc.AdmitStore("longest", long[:256], w1, b, c).As("first")
+	for _, name := range []string{"chain", "wrong", "match"} {
+		sc.Apply(name).Is(unchanged)
+	}
+	sc.Frontiers(long).Is(nothing)
+	sc.Size().Is(sized(2, 1).Discarding(0))
+	sc.Apply("longest").Is(changed)
+	sc.Frontiers(long[:256]).Is(reaches(at(w1, c)))
+	return bench.Indexed("SPX-014/admitted", "stores and a match under an id of 257 bytes, and a store under one of 256, taken in and applied later", "the longer one is ignored, neither refused nor discarded, and the other counts", sc)
 }
 
 // SPX014Empty is the id without a byte.

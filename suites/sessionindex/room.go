@@ -106,6 +106,22 @@ func (Cases) SPX016Many() bench.Case {
 
 func name(i int) string { return "session " + lineage.B(uint64(i)) }
 
+// SPX031Sessions is the specification's own limit.
+func (Cases) SPX031Sessions() bench.Case {
+	sc := talk()
+	const each = 1 << 8
+	for from := 0; from < lineage.DefaultSessions; from += each {
+		sc.Fill(from, each, w1, a).Is(counts(each))
+	}
+	sc.Size().Is(sized(1, lineage.DefaultSessions))
+	sc.Frontiers(lineage.Numbered(0)).Is(reaches(at(w1, a)))
+	sc.Match("one more", w1, a).Is(changed)
+	sc.Size().Is(sized(1, lineage.DefaultSessions))
+	sc.Frontiers(lineage.Numbered(0)).Is(nothing)
+	sc.Frontiers(lineage.Numbered(1)).Is(reaches(at(w1, a)))
+	return bench.Indexed("SPX-031/sessions", "an index of its own settings, 16,384 sessions, and one more", "the 16,384 are held, and for the last the first goes", sc)
+}
+
 // SPX018Settings are instances that can be, and that cannot.
 func (Cases) SPX018Settings() bench.Case {
 	sc := talk()

@@ -16,13 +16,16 @@ const (
 	// and new processes may share the port (nginx lets them do so for 100 ms).
 	verifyInRow = 5
 	handOver    = 250 * time.Millisecond
-	// resignal is how long a signal may stay without any effect before it is sent
-	// again: some targets lose one that arrives while they are busy with the last.
-	resignal = 500 * time.Millisecond
-	// impatience is how long a target may be seen to do something, without getting
-	// there, before the signal is sent again. A signal in the middle of a hand-over
-	// can spoil it.
-	impatience = 4 * resignal
+	// A signal that stays without any effect for a quarter of the convergence time, at
+	// least minResignal and at most maxResignal, is sent again: some targets lose one
+	// that arrives while they are busy with the last. One that was only slow to take
+	// effect then has its effect twice: see apply.
+	minResignal = 500 * time.Millisecond
+	maxResignal = 2500 * time.Millisecond
+	// impatience is for how many such times a target may be seen to do something, without
+	// getting there, before the signal is sent again. A signal in the middle of a
+	// hand-over can spoil it.
+	impatience = 4
 	// maxWhen is how long wiring.apply.when may take to hold. It is not part of the
 	// convergence: the target has not been asked for anything yet.
 	maxWhen = 10 * time.Second
@@ -47,11 +50,12 @@ func (p *process) apply(ctx context.Context, workers []Worker) error {
 	defer cancel()
 	limited, done := alive(limited, p.g.Exited())
 	defer done()
-	before := p.lookOnce(limited)
+	resignal := min(max(p.m.Timeouts.Convergence/4, minResignal), maxResignal)
+	before := p.lookOnce(limited, resignal)
 	failed := &ApplyError{Generation: p.data.Generation, Last: before}
 	began := time.Now()
 	for signalled := (time.Time{}); limited.Err() == nil; {
-		if failed.Last == before || time.Since(signalled) >= impatience {
+		if failed.Last == before || time.Since(signalled) >= impatience*resignal {
 			if err := p.g.Signal(unix.SignalNum(a.Signal)); err != nil {
 				return err
 			}
@@ -63,8 +67,10 @@ func (p *process) apply(ctx context.Context, workers []Worker) error {
 		stop()
 		var u *unseen
 		switch {
-		case err == nil:
+		case err == nil && failed.Signals == 1:
 			return nil
+		case err == nil:
+			return p.outlast(ctx, failed, time.Since(began))
 		case !errors.As(err, &u):
 			return err
 		case u.last != "":
@@ -79,22 +85,37 @@ func (p *process) apply(ctx context.Context, workers []Worker) error {
 	return failed
 }
 
+// outlast waits for what signals that were sent again may still do to a target that follows
+// already. Such a reload begins, at the latest, when the one before it ends, and shows
+// within about as long as that took; what is seen must then hold on. All this is of our
+// making, and so no part of the convergence time.
+func (p *process) outlast(ctx context.Context, failed *ApplyError, took time.Duration) error {
+	patience := 4*took + maxWhen
+	failed.Waited = took + patience
+	return p.await(ctx, p.m.Wiring.Apply.Verify, took+handOver, patience, failed)
+}
+
 // awaitWhen waits until the target may be signalled.
 func (p *process) awaitWhen(ctx context.Context) error {
 	w := p.m.Wiring.Apply.When
 	if w == nil {
 		return nil
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, maxWhen, fmt.Errorf("not so within %v", maxWhen))
+	return p.await(ctx, *w, 0, maxWhen, &ApplyError{Generation: p.data.Generation + 1, Waited: maxWhen})
+}
+
+// await is verify for at most so long; failed is the error if that was not enough.
+func (p *process) await(ctx context.Context, v Verify, hold, max time.Duration, failed *ApplyError) error {
+	limited, cancel := context.WithTimeoutCause(ctx, max, fmt.Errorf("not so within %v", max))
 	defer cancel()
 	limited, done := alive(limited, p.g.Exited())
 	defer done()
-	err := p.verify(limited, *w, &p.data, 0)
+	err := p.verify(limited, v, &p.data, hold)
 	var u *unseen
 	if ctx.Err() != nil || err == nil || !errors.As(err, &u) {
 		return errors.Join(context.Cause(ctx), err)
 	}
-	failed := &ApplyError{Generation: p.data.Generation + 1, Waited: maxWhen, Last: u.Error()}
+	failed.Last = u.Error()
 	p.whyNot(failed, limited)
 	return failed
 }
@@ -104,17 +125,16 @@ func (p *process) whyNot(e *ApplyError, ctx context.Context) {
 	if errors.Is(context.Cause(ctx), errEnded) {
 		e.Exit = p.how()
 	}
-	e.LogTail = p.log.Tail(tailLines)
+	e.Log = p.log.Excerpt()
 }
 
-// lookOnce asks the still unchanged target what it says now. A manifest may use
-// that to mark what the target must hand on (see fixtures/targets/haproxy.yaml).
-func (p *process) lookOnce(ctx context.Context) string {
+// lookOnce asks the still unchanged target what it says now.
+func (p *process) lookOnce(ctx context.Context, max time.Duration) string {
 	url, err := p.m.Wiring.Apply.Verify.HTTP.renderURL(&p.data)
 	if err != nil {
 		return err.Error()
 	}
-	return describe(probe(ctx, url, resignal))
+	return describe(probe(ctx, url, max))
 }
 
 var errRound = errors.New("not yet")

@@ -9,7 +9,7 @@ import (
 // contradictions refuses what is well-formed and cannot be so: what is declared for
 // something that is not there, and what is claimed of something that cannot have it.
 func (m *Manifest) contradictions() error {
-	for _, check := range []func() *ManifestError{m.idleSettings, m.stateless, m.withoutRouter, m.rankOfNobody, m.blindVariants, m.blindToRoles, m.blindReload} {
+	for _, check := range []func() *ManifestError{m.idleSettings, m.stateless, m.withoutRouter, m.rankOfNobody, m.blindVariants, m.blindToRoles, m.blindReload, m.blindToStores} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -161,6 +161,30 @@ func (m *Manifest) blindReload() *ManifestError {
 	after.Workers = after.Workers[:1]
 	if rendered(own.Files, before) == rendered(own.Files, after) {
 		return m.claimed("scaling.live", fmt.Sprintf("no file names the workers, and files are all that a reload (line %d) renews", m.lineOf("wiring", "apply")), "write {{.Workers}} into a file that the target reads again")
+	}
+	return nil
+}
+
+// blindToStores is a target that looks for its workers in a store, and is told neither
+// what lies there nor where it is.
+func (m *Manifest) blindToStores() *ManifestError {
+	for _, kind := range []string{StoreEtcd, StoreFile} {
+		claim := "discovery." + kind
+		if !m.Claims[claim] {
+			continue
+		}
+		if _, ok := m.Wiring.Stores[kind]; !ok {
+			return m.claimed(claim, "wiring.stores does not say how a worker's record looks there", "write wiring: {stores: {"+kind+": {key: ..., value: ..., ttl: 2s}}}")
+		}
+		if m.Launch.Exec == nil {
+			continue
+		}
+		own, _ := m.resolve("")
+		none, some := m.sample(own, "", 1), m.sample(own, "", 1)
+		none.Workers, some.Workers, some.Store = nil, nil, sampleStore(kind)
+		if m.told(own, none) == m.told(own, some) {
+			return m.claimed(claim, "nothing that the target is given says where the store is", "write {{.Store.Endpoints}} or {{.Store.Root}} into files, command or env")
+		}
 	}
 	return nil
 }

@@ -42,6 +42,7 @@ claims:
   affinity.idleTTL: yes
   affinity.query: yes
   component.affinity: no
+  discovery.etcd: no
   pds.split: yes
   routing.spread: yes
   scaling.live: yes
@@ -58,6 +59,7 @@ claims:
   affinity.idleTTL: yes
   affinity.query: no
   component.affinity: yes
+  discovery.etcd: no
   pds.split: no
   routing.spread: no
   scaling.live: no
@@ -77,13 +79,14 @@ claims:
   affinity.idleTTL: no
   affinity.query: no
   component.affinity: no
+  discovery.etcd: no
   pds.split: yes
   routing.spread: yes
   scaling.live: no
 `
 
 var contradictingClaims = []string{"affinity.capacity", "affinity.commitOnSuccess", "affinity.errorEnds", "affinity.idleTTL", "affinity.query",
-	"component.affinity", "pds.split", "routing.spread", "scaling.live"}
+	"component.affinity", "discovery.etcd", "pds.split", "routing.spread", "scaling.live"}
 
 func TestContradictionsAreRefused(t *testing.T) {
 	hash := []string{"kind: table", "kind: hash", "  idleTTL: 60s\n  capacity: 65536\n  atCapacity: refuse\n", "",
@@ -126,6 +129,18 @@ func TestContradictionsAreRefused(t *testing.T) {
 		{"a hash's answers", contradicting, append(no("affinity.capacity", "affinity.commitOnSuccess", "affinity.errorEnds"), hash...),
 			"affinity.query", "claims.affinity.query", "yes", "is hash", "answer no"},
 		{"a hash that claims none of this", contradicting, append(no("affinity.capacity", "affinity.commitOnSuccess", "affinity.errorEnds", "affinity.query"), hash...), "", "", "", "", ""},
+
+		{"a store without records", contradicting, []string{"discovery.etcd: no", "discovery.etcd: yes"},
+			"discovery.etcd", "claims.discovery.etcd", "yes", "wiring.stores does not say", "stores: {etcd:"},
+		{"a store of the other kind", contradicting, []string{"discovery.etcd: no", "discovery.etcd: yes",
+			"  workers: static\n", "  workers: static\n  stores: {file: {key: \"{{.Worker.ID}}\", value: \"{{.Worker.URL}}\", ttl: 2s}}\n"},
+			"discovery.etcd", "claims.discovery.etcd", "yes", "wiring.stores does not say", "answer no"},
+		{"a store that nobody is told of", contradicting, []string{"discovery.etcd: no", "discovery.etcd: yes",
+			"  workers: static\n", "  workers: static\n  stores: {etcd: {key: \"{{.Worker.ID}}\", value: \"{{.Worker.URL}}\", ttl: 2s}}\n"},
+			"discovery.etcd", "claims.discovery.etcd", "yes", "says where the store is", "{{.Store.Endpoints}}"},
+		{"a store that the target is told of", contradicting, []string{"discovery.etcd: no", "discovery.etcd: yes",
+			"  workers: static\n", "  workers: static\n  stores: {etcd: {key: \"{{.Worker.ID}}\", value: \"{{.Worker.URL}}\", ttl: 2s}}\n",
+			"--ttl={{.Session.IdleTTL}}", "--ttl={{.Session.IdleTTL}} {{.Store.Endpoints}}"}, "", "", "", "", ""},
 
 		{"a library that spreads requests", library, []string{"routing.spread: no", "routing.spread: yes"}, "routing.spread", "claims.routing.spread", "yes", "a component alone (line 3)", "answer no"},
 		{"a library that serves in two phases", library, []string{"pds.split: no", "pds.split: yes"}, "pds.split", "claims.pds.split", "yes", "about routers", "add launch"},

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/routeproof/routeproof/suites/target/guard"
 )
 
 // ManifestError is a manifest that cannot be used as it is, at one place. The
@@ -34,9 +36,9 @@ func (e *ManifestError) Error() string {
 // UnreachableError is a target that could not be started or did not get ready
 // (exit status 3).
 type UnreachableError struct {
-	Reason  string
-	Exit    string // how the process ended; empty if it did not
-	LogTail string // the last lines it wrote
+	Reason string
+	Exit   string // how the process ended; empty if it did not
+	Log    string // how what it wrote began and ended
 }
 
 func (e *UnreachableError) Error() string {
@@ -44,16 +46,16 @@ func (e *UnreachableError) Error() string {
 	if e.Exit != "" {
 		s += "; its process ended: " + e.Exit
 	}
-	return s + withTail(e.LogTail)
+	return s + guard.Quote(e.Log)
 }
 
 // PortInUseError is a target that found its port taken, again and again (exit
 // status 3).
 type PortInUseError struct {
-	Port    int // 0 if the target's log does not name it
-	Tries   int
-	LogTail string
-	Remedy  string
+	Port   int // 0 if the target's log does not name it
+	Tries  int
+	Log    string
+	Remedy string
 }
 
 func (e *PortInUseError) Error() string {
@@ -61,7 +63,7 @@ func (e *PortInUseError) Error() string {
 	if e.Port != 0 {
 		what = fmt.Sprintf("port %d", e.Port)
 	}
-	return fmt.Sprintf("the target finds %s in use (launched %d times); %s", what, e.Tries, e.Remedy) + withTail(e.LogTail)
+	return fmt.Sprintf("the target finds %s in use (launched %d times); %s", what, e.Tries, e.Remedy) + guard.Quote(e.Log)
 }
 
 // ApplyError is a running target that was told about other workers and was not
@@ -72,7 +74,7 @@ type ApplyError struct {
 	Signals    int           // sent
 	Last       string        // last answer of verify.http, or why there was none
 	Exit       string        // how the process ended; empty if it did not
-	LogTail    string
+	Log        string
 }
 
 func (e *ApplyError) Error() string {
@@ -81,26 +83,19 @@ func (e *ApplyError) Error() string {
 	if e.Exit != "" {
 		s += "; its process ended: " + e.Exit
 	}
-	return s + withTail(e.LogTail)
+	return s + guard.Quote(e.Log)
 }
 
 // ExitError is a target that ended without being asked to.
 type ExitError struct {
-	How     string // "exit status 1", "ended by signal 11 (segmentation fault)"
-	Lost    bool   // our own guard was killed and took the target along: not the target's doing
-	LogTail string
+	How  string // "exit status 1", "ended by signal 11 (segmentation fault)"
+	Lost bool   // our own guard was killed and took the target along: not the target's doing
+	Log  string
 }
 
 func (e *ExitError) Error() string {
-	return "the target ended by itself: " + e.How + withTail(e.LogTail)
+	return "the target ended by itself: " + e.How + guard.Quote(e.Log)
 }
 
 // ErrNoApply: the manifest gives no way to change the workers of a running target.
 var ErrNoApply = errors.New("the manifest has no wiring.apply: the workers of a running target cannot be changed")
-
-func withTail(log string) string {
-	if log == "" {
-		return ""
-	}
-	return "\nlast lines of its log:\n  " + strings.ReplaceAll(strings.TrimRight(log, "\n"), "\n", "\n  ")
-}

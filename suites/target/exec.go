@@ -19,9 +19,6 @@ import (
 // relaunches is how often a target that found a port taken is tried again.
 const relaunches = 3
 
-// tailLines is how many lines of a target's log an error shows.
-const tailLines = 20
-
 // binEnv overrides the program that templates know as .Exe.
 const binEnv = "ROUTEPROOF_BIN"
 
@@ -47,7 +44,7 @@ func startExec(ctx context.Context, m *Manifest, v Variant, opt Options) (holder
 	if err != nil {
 		return nil, err
 	}
-	data := Data{Exe: exe, ManifestDir: m.dir, Host: loopback, Workers: opt.Workers, Generation: 1, Session: v.Session, Aliases: m.Aliases, Timeouts: m.timeouts(v), Variant: opt.Variant}
+	data := Data{Exe: exe, ManifestDir: m.dir, Host: loopback, Workers: opt.Workers, Generation: 1, Session: v.Session, Aliases: m.Aliases, Timeouts: m.timeouts(v), Variant: opt.Variant, Store: opt.Store}
 	for try := 1; ; try++ {
 		p := &process{m: m, v: v, logf: opt.Logf, log: &guard.Log{}, data: data}
 		err := p.start(ctx)
@@ -66,7 +63,7 @@ func startExec(ctx context.Context, m *Manifest, v Variant, opt Options) (holder
 		// The guard is gone: the log is complete.
 		port, ours, clash := p.ports.portClash(string(p.log.Bytes()))
 		if clash && (!ours || try > relaunches) {
-			return nil, &PortInUseError{Port: port, Tries: try, LogTail: p.log.Tail(tailLines), Remedy: portRemedy(port, ours)}
+			return nil, &PortInUseError{Port: port, Tries: try, Log: p.log.Excerpt(), Remedy: portRemedy(port, ours)}
 		}
 		if !clash {
 			return nil, p.unreachable(err)
@@ -95,7 +92,7 @@ func (p *process) unreachable(err error) error {
 	if !errors.As(err, &n) {
 		return err
 	}
-	u := &UnreachableError{Reason: n.Error(), LogTail: p.log.Tail(tailLines)}
+	u := &UnreachableError{Reason: n.Error(), Log: p.log.Excerpt()}
 	if errors.Is(err, errEnded) {
 		u.Reason = strings.TrimPrefix(u.Reason, errEnded.Error()+"; ")
 		u.Reason = "it ended before it was ready (" + u.Reason + "); it must stay in the foreground"
@@ -135,6 +132,9 @@ func (p *process) start(ctx context.Context) (err error) {
 		if errors.Is(err, guard.ErrNotFound) {
 			return p.notFound(spec.Path, err)
 		}
+		if errors.Is(err, guard.ErrTooLong) {
+			return tooLong(p.m.Launch.Exec.Command[0], spec.Path, err)
+		}
 		return err
 	}
 	p.launched = true
@@ -173,7 +173,7 @@ func (p *process) command() (guard.Spec, error) {
 	e := p.m.Launch.Exec
 	args := make([]string, len(e.Command))
 	for i, a := range e.Command {
-		s, err := a.render(&p.data)
+		s, err := a.renderWord("", &p.data)
 		if err != nil {
 			return guard.Spec{}, err
 		}
@@ -198,11 +198,11 @@ func (p *process) environment() ([]string, error) {
 		}
 	}
 	for _, name := range sortedKeys(p.v.Env) {
-		s, err := p.v.Env[name].render(&p.data)
+		s, err := p.v.Env[name].renderWord(name+"=", &p.data)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, name+"="+s)
+		all = append(all, s)
 	}
 	return all, nil
 }
@@ -211,6 +211,14 @@ func (p *process) notFound(program string, err error) error {
 	return p.m.Launch.Exec.Command[0].bad(program, fmt.Sprintf("program %q cannot be run: %v", program, err),
 		"install it, or write its path")
 }
+
+// tooLong is an error about all that a process is started with.
+func tooLong(program Template, path string, err error) error {
+	return program.bad(path, err.Error(), "write long texts into files, and give their names")
+}
+
+// newSuffix is behind the name of a file that is being written.
+const newSuffix = ".routeproof-new"
 
 // writeFiles renders all files into the target's directory, each by a temporary
 // file and a rename: a target that reads while we write sees the old or the new.
@@ -221,7 +229,7 @@ func (p *process) writeFiles(d *Data) error {
 			return err
 		}
 		final := filepath.Join(d.Dir, name)
-		temp := final + ".routeproof-new"
+		temp := final + newSuffix
 		if err := os.WriteFile(temp, []byte(s), 0o644); err != nil {
 			return err
 		}

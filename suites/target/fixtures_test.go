@@ -222,7 +222,7 @@ func TestABadConfigurationIsReportedWithTheTargetsWords(t *testing.T) {
 	}
 	_, err = Start(context.Background(), m, Options{Workers: someWorkers(1)})
 	var u *UnreachableError
-	if !errors.As(err, &u) || u.Exit != "exit status 1" || !strings.Contains(u.LogTail, "balance only supports") {
+	if !errors.As(err, &u) || u.Exit != "exit status 1" || !strings.Contains(u.Log, "balance only supports") {
 		t.Errorf("Start: %v", err)
 	}
 }

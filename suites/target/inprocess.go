@@ -30,13 +30,16 @@ func startLocal(m *Manifest, v Variant, opt Options) (holder, error) {
 	}
 	router, err := factory(LocalConfig{
 		Seed: opt.Seed, Session: v.Session, Models: m.Models, Aliases: m.Aliases,
-		HeaderTimeout: cmp.Or(v.Headers, localHeaderTimeout), Policy: localPolicy,
+		HeaderTimeout: cmp.Or(v.Headers, localHeaderTimeout), Policy: localPolicy, Store: opt.Store,
 	})
 	if err != nil {
 		return nil, &UnreachableError{Reason: "in-process router: " + err.Error()}
 	}
 	l := &local{router: router, over: make(chan struct{})}
-	if err := router.SetWorkers(opt.Workers); err != nil {
+	if opt.Store.Kind == "" {
+		err = router.SetWorkers(opt.Workers)
+	}
+	if err != nil {
 		close(l.over)
 		return nil, errors.Join(&UnreachableError{Reason: "in-process router: workers: " + err.Error()}, l.end(context.Background()))
 	}

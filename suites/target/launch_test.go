@@ -190,6 +190,16 @@ func TestApply(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	})
+	t.Run("waits for the end of what a repeated signal does", func(t *testing.T) {
+		m := parsed(t, strings.Replace(playManifest("slow"), "convergence: 8s", "convergence: 2s", 1))
+		r := started(t, m, Options{Workers: someWorkers(1)})
+		if err := r.Apply(context.Background(), someWorkers(2)); err != nil {
+			t.Fatal(err)
+		}
+		if got := fetch(t, r.BaseURL()+"/undone"); got != "0 reloads to come" {
+			t.Errorf("%q after Apply has returned", got)
+		}
+	})
 	t.Run("says what was seen when it gives up", func(t *testing.T) {
 		m := parsed(t, strings.Replace(playManifest("deaf"), "convergence: 8s", "convergence: 1200ms", 1))
 		r := started(t, m, Options{Workers: someWorkers(1)})

@@ -2,6 +2,7 @@ package target
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"github.com/routeproof/routeproof/impl/affinity"
 	"github.com/routeproof/routeproof/impl/sessionindex"
 	"github.com/routeproof/routeproof/suites/target/component"
+	"github.com/routeproof/routeproof/suites/target/guard"
 )
 
 // CoordinatorFactory makes the table of sessions of a component inside this process.
@@ -56,17 +58,17 @@ func StartComponent(ctx context.Context, m *Manifest, opt ComponentOptions) (*co
 	data := &Data{Exe: exe, ManifestDir: m.dir, Host: loopback, Ports: map[string]int{}, Session: m.Session}
 	command := make([]string, len(c.Command))
 	for i, t := range c.Command {
-		if command[i], err = t.render(data); err != nil {
+		if command[i], err = t.renderWord("", data); err != nil {
 			return nil, err
 		}
 	}
 	var env []string
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
-		value, err := c.Env[name].render(data)
+		variable, err := c.Env[name].renderWord(name+"=", data)
 		if err != nil {
 			return nil, err
 		}
-		env = append(env, name+"="+value)
+		env = append(env, variable)
 	}
 	if _, err := exec.LookPath(command[0]); err != nil {
 		return nil, c.Command[0].bad(command[0], fmt.Sprintf("the adapter %q cannot be run: %v", command[0], err), "install it, or write its path")
@@ -77,6 +79,8 @@ func StartComponent(ctx context.Context, m *Manifest, opt ComponentOptions) (*co
 		return client, nil
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
+	case errors.Is(err, guard.ErrTooLong):
+		return nil, tooLong(c.Command[0], command[0], err)
 	}
 	return nil, &UnreachableError{Reason: err.Error()}
 }

@@ -2,12 +2,14 @@ package target
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/routeproof/routeproof/suites/near"
+	"github.com/routeproof/routeproof/suites/yamlfile"
 )
 
 // Bounds of what a manifest may ask for.
@@ -18,13 +20,14 @@ const (
 	maxHeaders     = time.Hour
 	maxIdleTTL     = 31_536_000 * time.Second
 	maxCapacity    = 1 << 31
+	maxFileName    = 255 - len(newSuffix) // bytes, of which file systems take 255
 )
 
 // Load reads the manifest at path. claims are all known claims; the manifest must
 // answer each. A manifest that cannot be used is a *ManifestError; a file that
 // cannot be read is one, too, at its line 1.
 func Load(path string, claims []string) (*Manifest, error) {
-	source, err := os.ReadFile(path)
+	source, err := yamlfile.Read(path)
 	if err != nil {
 		return nil, &ManifestError{File: path, Line: 1, Column: 1, Problem: err.Error(), Remedy: "name a readable manifest file"}
 	}
@@ -153,7 +156,7 @@ func (m *Manifest) readAliases(v value) {
 		case slices.Contains(m.Models, e.key):
 			v.r.fail(e.at, e.val.path, e.key, "is a model itself", "give it one meaning")
 		case v.r.err == nil && !slices.Contains(m.Models, model):
-			e.val.fail(model, fmt.Sprintf("%q is none of the models", model), "write ALIAS: MODEL with one of "+strings.Join(m.Models, ", "))
+			e.val.fail(model, fmt.Sprintf("%q is none of the models", model), "write ALIAS: MODEL; near: "+near.List(m.Models, model))
 		}
 		m.Aliases[e.key] = model
 	}
@@ -207,6 +210,8 @@ func templates(v value, files bool) map[string]Template {
 		switch {
 		case files && (e.key != filepath.Base(e.key) || e.key == "." || e.key == ".." || strings.ContainsAny(e.key, "/\\\x00")):
 			v.r.fail(e.at, e.val.path, e.key, "is not a plain file name", "write a name without directories")
+		case files && len(e.key) > maxFileName:
+			v.r.fail(e.at, e.val.path, e.key, fmt.Sprintf("is a name of %d bytes", len(e.key)), fmt.Sprintf("write %d at most", maxFileName))
 		case !files && (e.key == "" || strings.ContainsAny(e.key, "=\x00")):
 			v.r.fail(e.at, e.val.path, e.key, "is not a variable name", "write NAME: text")
 		}
@@ -224,7 +229,7 @@ func (m *Manifest) readClaims(o object, known []string) {
 	at := map[string]value{}
 	for _, e := range v.entries() {
 		if !slices.Contains(known, e.key) {
-			v.r.fail(e.at, e.val.path, e.key, "unknown claim", "known claims: "+strings.Join(known, ", "))
+			v.r.fail(e.at, e.val.path, e.key, "unknown claim", "near: "+near.List(known, e.key)+" (suites/spec/claims.md lists all)")
 			return
 		}
 		m.Claims[e.key] = e.val.yes()

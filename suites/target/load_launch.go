@@ -1,6 +1,8 @@
 package target
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -114,14 +116,22 @@ func (m *Manifest) readWiring(o object) {
 	v, given := o.fields["wiring"]
 	if m.Launch.InProcess != "" {
 		if given {
-			v.fail("", "has no effect: a router in this process is given its workers by a call", "remove it")
+			w := v.object("workers", "ports", "apply", "stores")
+			for _, key := range []string{"workers", "ports", "apply"} {
+				if x, ok := w.has(key); ok {
+					x.fail("", "has no effect: a router in this process is given its workers by a call", "remove it")
+				}
+			}
+			if s, ok := w.has("stores"); ok {
+				m.readStores(s)
+			}
 		}
 		return
 	}
 	if _, ok := o.need("wiring", "write wiring: {workers: static}"); !ok {
 		return
 	}
-	w := v.object("workers", "ports", "apply")
+	w := v.object("workers", "ports", "apply", "stores")
 	if k, ok := w.need("workers", "write workers: static or workers: none"); ok {
 		m.Wiring.Workers = readWorkers(k)
 	}
@@ -140,6 +150,12 @@ func (m *Manifest) readWiring(o object) {
 	}
 	if a, ok := w.has("apply"); ok {
 		m.readApply(a)
+	}
+	if s, ok := w.has("stores"); ok {
+		if m.Launch.External {
+			s.fail("", "a target that we do not start cannot be told where its store is", "remove it")
+		}
+		m.readStores(s)
 	}
 }
 
@@ -200,6 +216,9 @@ func (m *Manifest) readEndpoint(o object) {
 	e := v.object("openai")
 	if u, ok := e.need("openai", "write openai: \"{{.BaseURL}}\""); ok {
 		m.Endpoint = u.template()
+		if o.r.err == nil && strings.HasSuffix(strings.TrimRight(m.Endpoint.text, "/"), "/v1") {
+			u.fail(m.Endpoint.text, "ends in /v1, which the paths of requests begin with, such as /v1/chat/completions", "leave /v1 out")
+		}
 		if m.Launch.External && o.r.err == nil && strings.Contains(m.Endpoint.text, "{{") {
 			u.fail(m.Endpoint.text, "an external target's address must be literal", "write http://HOST:PORT")
 		}
@@ -263,7 +282,7 @@ func readCarrier(v value) Carrier {
 		c.Header = httpName(h)
 	}
 	if b, ok := o.has("body"); ok {
-		c.Body = b.text()
+		c.Body = bodyField(b)
 	}
 	if k, ok := o.has("cookie"); ok {
 		c.Cookie = httpName(k)
@@ -279,6 +298,25 @@ func httpName(v value) string {
 			v.fail(s, s+" is not a name that HTTP allows", "use letters, digits and -")
 			break
 		}
+	}
+	return s
+}
+
+// bodyField reads a path to a field of a request's body that the session id can have for
+// itself.
+func bodyField(v value) string {
+	s := v.text()
+	if v.r.err != nil {
+		return s
+	}
+	parts := strings.Split(s, ".")
+	switch {
+	case slices.Contains(parts, ""):
+		v.fail(s, fmt.Sprintf("%q has an empty part", s), "write FIELD, or OBJECT.FIELD for a field inside an object")
+	case slices.Contains([]string{"model", "messages", "prompt", "stream", "max_tokens"}, parts[0]):
+		v.fail(s, parts[0]+" is a field that requests have anyway", "name a field of its own")
+	case parts[0] == "user" && len(parts) > 1:
+		v.fail(s, "user is a text in requests, and holds no fields", "write user, or name an object of its own")
 	}
 	return s
 }

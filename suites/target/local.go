@@ -35,6 +35,7 @@ type LocalConfig struct {
 	Aliases       map[string]string // other names -> those of Models
 	HeaderTimeout time.Duration     // how long a worker may take to answer with headers
 	Policy        string            // name of the selection policy
+	Store         StoreAt           // where it looks for workers; with none, SetWorkers says which there are
 }
 
 // LocalFactory makes a router inside this process.

@@ -2,12 +2,16 @@ package target
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"slices"
 	"strings"
 
 	"github.com/routeproof/routeproof/impl/discovery"
+	"github.com/routeproof/routeproof/impl/discovery/etcd"
+	"github.com/routeproof/routeproof/impl/discovery/filestore"
 	"github.com/routeproof/routeproof/impl/router"
 )
 
@@ -25,7 +29,7 @@ func ReferenceFactory(c LocalConfig) (Local, error) {
 	if err != nil {
 		return nil, err
 	}
-	return LocalRouter(r), nil
+	return Following(r, c.Store, nil)
 }
 
 // ReferenceConfig says in the reference's own terms what a manifest declares.
@@ -56,6 +60,65 @@ func ReferenceConfig(c LocalConfig) (router.Config, error) {
 		cfg.SessionHeaders = []string{h}
 	}
 	return cfg, cfg.Validate()
+}
+
+// Following is LocalRouter for a router that looks for its workers in a store, if there is
+// one; through may put something between the two.
+func Following(r *router.Router, at StoreAt, through func(discovery.Store) discovery.Store) (Local, error) {
+	l := LocalRouter(r)
+	if at.Kind == "" {
+		return l, nil
+	}
+	store, err := ReferenceStore(at)
+	if err != nil {
+		return nil, err
+	}
+	if through != nil {
+		store = through(store)
+	}
+	f := &following{Local: l, store: store, over: make(chan struct{})}
+	ctx, cancel := context.WithCancel(context.Background())
+	f.cancel = cancel
+	go func() {
+		defer close(f.over)
+		f.err = discovery.NewFollower(store, "", r.SetWorkers, silent).Run(ctx)
+	}()
+	return f, nil
+}
+
+// ReferenceStore is the reference's own way to a store. Its records are as
+// impl/discovery describes them.
+func ReferenceStore(at StoreAt) (discovery.Store, error) {
+	if at.Kind == StoreFile {
+		return filestore.Open(filestore.Config{Root: at.Root, Log: silent})
+	}
+	c := etcd.Config{Root: referencePrefix, Log: silent}
+	for _, e := range at.Endpoints {
+		c.Endpoints = append(c.Endpoints, "http://"+e)
+	}
+	return etcd.Open(c)
+}
+
+// referencePrefix is what the reference's keys in etcd begin with.
+const referencePrefix = "/routeproof/workers"
+
+var silent = slog.New(slog.DiscardHandler)
+
+// following is a router that looks for its workers in a store.
+type following struct {
+	Local
+	store  discovery.Store
+	cancel context.CancelFunc
+	over   chan struct{}
+	err    error // of the follower, after over
+}
+
+// Shutdown stops looking once the router has ended.
+func (f *following) Shutdown(ctx context.Context) error {
+	err := f.Local.Shutdown(ctx)
+	f.cancel()
+	<-f.over
+	return errors.Join(err, f.err, f.store.Close())
 }
 
 // LocalRouter makes a reference router, or one with a part replaced, a Local.

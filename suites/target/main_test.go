@@ -110,10 +110,15 @@ func play(mode string, args []string) {
 	read()
 	hup := make(chan os.Signal, 8)
 	signal.Notify(hup, syscall.SIGHUP)
+	var reloading atomic.Int64
 	go func() {
 		for n := 1; ; n++ {
 			<-hup
+			reloading.Store(1)
 			switch {
+			case mode == "slow":
+				time.Sleep(700 * time.Millisecond)
+				read()
 			case mode == "deaf", mode == "lossy" && n == 1:
 			case mode == "dies":
 				fmt.Println("reload: giving up")
@@ -121,6 +126,7 @@ func play(mode string, args []string) {
 			default:
 				read()
 			}
+			reloading.Store(0)
 		}
 	}()
 	mux := http.NewServeMux()
@@ -130,6 +136,9 @@ func play(mode string, args []string) {
 		}
 	})
 	mux.HandleFunc("/gen", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, "gen %s;", gen.Load()) })
+	mux.HandleFunc("/undone", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, reloading.Load()+int64(len(hup)), " reloads to come")
+	})
 	var asked atomic.Int64
 	mux.HandleFunc("/when", func(w http.ResponseWriter, _ *http.Request) {
 		if mode != "late" && asked.Add(1) > 3 {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/routeproof/routeproof/suites/near"
 )
 
 // APIVersion is the one manifest version this package reads.
@@ -126,6 +128,10 @@ type Wiring struct {
 	Workers string // WorkersStatic or WorkersNone; empty in process
 	Ports   []int  // fixed ports that the fleet must listen on; nil = any
 	Apply   *Apply // nil: a running target cannot be given other workers
+	// Stores are the discovery stores in which the target looks for workers, by kind. A
+	// case that is about one starts the target with it: templates see Store, and no workers
+	// are rendered. Empty: it knows no store.
+	Stores map[string]Registration
 }
 
 // Apply says how a running target is told to read its files again.
@@ -225,7 +231,7 @@ func (m *Manifest) resolve(variant string) (Variant, error) {
 		if !ok {
 			known := "it has none"
 			if len(m.Variants) > 0 {
-				known = "it has " + strings.Join(m.VariantNames(), ", ")
+				known = "near: " + near.List(m.VariantNames(), name)
 			}
 			return Variant{}, fmt.Errorf("%s: no variant %q; %s", m.File, name, known)
 		}

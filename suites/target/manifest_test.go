@@ -240,6 +240,26 @@ func TestABadManifestIsRefusedAtItsLine(t *testing.T) {
 	}
 }
 
+func TestAnUnknownNameIsAnsweredWithTheNearestOnes(t *testing.T) {
+	claims := slices.Concat(testClaims, []string{"pins.rank", "pins.worker", "routing.models", "streaming.cancel"})
+	all := strings.Replace(good, "claims:\n", "claims:\n  pins.rank: no\n  pins.worker: no\n  routing.models: no\n  streaming.cancel: no\n", 1)
+	for _, c := range []struct{ old, new, first string }{
+		{"affinity.key: true", "affinity.keys: true", "near: affinity.key, "},
+		{"pins.worker", "pins.workers", "near: pins.worker, "},
+		{"timeouts:", "timeout:", "near: timeouts, "},
+		{"  idleTTL: 3s", "  idleTtl: 3s", "near: idleTTL, "},
+		{"kind: table", "kind: tabel", "write one of table, "},
+		{"atCapacity: evict", "atCapacity: evicts", "write one of evict, "},
+		{"stop: SIGINT", "stop: INT", "write one of SIGINT, "},
+	} {
+		_, err := Parse("bad.yaml", []byte(strings.Replace(all, c.old, c.new, 1)), claims)
+		var e *ManifestError
+		if !errors.As(err, &e) || !strings.HasPrefix(e.Remedy, c.first) || strings.Count(e.Remedy, ", ") > 4 {
+			t.Errorf("%s: %v; want %q and at most four more", c.new, err, c.first)
+		}
+	}
+}
+
 func TestBadTemplatesAreFoundAtTheirOwnLine(t *testing.T) {
 	for _, c := range []struct{ name, old, new, at, problem string }{
 		{"syntax in a block", "{{range .Workers}}worker", "{{range .Workers}worker", "    {{range", "bad character"},
@@ -285,6 +305,7 @@ func TestOtherLaunchesAreReadStrictlyToo(t *testing.T) {
 		{"external ports are ports", external, "9002", "90020", 6, "out of range"},
 		{"external ports are different", external, "9002", "9001", 6, "given twice"},
 		{"external has a literal address", external, "http://127.0.0.1:8000", "{{.BaseURL}}", 7, "must be literal"},
+		{"requests bring /v1 themselves", external, "http://127.0.0.1:8000", "http://127.0.0.1:8000/v1/", 7, "ends in /v1"},
 		{"external cannot be signalled", external, "workers: static", "workers: static, apply: {signal: SIGHUP, verify: {http: \"http://h\", contains: \"{{.Generation}}\"}}", 6, "no process of ours"},
 		{"external has no files", external, "endpoint:", "files: {a: b}\nendpoint:", 7, "has no effect"},
 		{"external takes no settings", external, "external: {}", "external: {url: x}", 5, "unknown key"},

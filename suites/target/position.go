@@ -2,7 +2,8 @@ package target
 
 import (
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
+
+	"github.com/routeproof/routeproof/suites/yamlfile"
 )
 
 // At is where the manifest holds the value at a path of keys, or where its
@@ -10,8 +11,8 @@ import (
 // column count from 1.
 func (m *Manifest) At(path ...string) (line, column int) {
 	line, column = 1, 1
-	f, err := parser.ParseBytes(m.source, 0)
-	if err != nil || len(f.Docs) == 0 {
+	f, fault := yamlfile.Parse(m.source)
+	if fault != nil || len(f.Docs) == 0 {
 		return line, column // it was parsed before, so this does not happen
 	}
 	node := f.Docs[0].Body

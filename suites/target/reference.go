@@ -21,6 +21,19 @@ pins: {worker: X-Dynamo-Worker-Instance-ID, rank: X-Dynamo-DP-Rank, prefillWorke
 models: [mock, other]
 aliases: {mock-latest: mock, "org/mock": mock, another: other}
 timeouts: {headers: 10s}
+wiring:
+  stores:
+    etcd:
+      key: "/routeproof/workers/{{.Worker.ID}}"
+      value: '{{printf "{\"id\":%q,\"url\":%q,\"models\":[%q],\"role\":%q,\"ranks\":%d,\"incarnation\":%q}" .Worker.ID .Worker.URL .Worker.Model .Worker.Role .Worker.Ranks .Incarnation}}'
+      ttl: 2s
+    file:
+      key: "{{.Worker.ID}}"
+      value: |-
+        {{- $record := printf "{\"id\":%q,\"url\":%q,\"models\":[%q],\"role\":%q,\"ranks\":%d,\"incarnation\":%q}" .Worker.ID .Worker.URL .Worker.Model .Worker.Role .Worker.Ranks .Incarnation -}}
+        {"ttl":{{millis .TTL}},"owner":"{{.Worker.ID}}-{{.Incarnation}}","size":{{len $record}}}
+        {{$record}}
+      ttl: 2s
 variants:
   shortTTL: {session: {idleTTL: 2s}}
   smallCapacity: {session: {capacity: 64}}

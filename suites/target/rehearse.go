@@ -1,9 +1,5 @@
 package target
 
-import (
-	"strings"
-)
-
 // rehearse renders every template once, for every variant, so that a bad one is
 // known before anything starts.
 func (m *Manifest) rehearse() error {
@@ -15,6 +11,16 @@ func (m *Manifest) rehearse() error {
 		if err := m.rehearseVariant(v, m.sample(v, name, 1)); err != nil {
 			return err
 		}
+		for _, kind := range sortedKeys(m.Wiring.Stores) {
+			d := m.sample(v, name, 1)
+			d.Store, d.Workers = sampleStore(kind), nil
+			if err := m.rehearseVariant(v, d); err != nil {
+				return err
+			}
+		}
+	}
+	if err := m.rehearseStores(); err != nil {
+		return err
 	}
 	return m.rehearseVerify()
 }
@@ -26,12 +32,8 @@ func (m *Manifest) rehearseVariant(v Variant, d *Data) error {
 		}
 	}
 	for _, key := range sortedKeys(v.Env) {
-		s, err := v.Env[key].render(d)
-		if err != nil {
+		if _, err := v.Env[key].renderWord(key+"=", d); err != nil {
 			return err
-		}
-		if strings.ContainsRune(s, 0) {
-			return v.Env[key].bad("", "holds a zero byte", "remove it")
 		}
 	}
 	if m.Endpoint.text != "" {
@@ -44,7 +46,7 @@ func (m *Manifest) rehearseVariant(v Variant, d *Data) error {
 			return err
 		}
 		for _, key := range sortedKeys(c.Env) {
-			if _, err := c.Env[key].render(d); err != nil {
+			if _, err := c.Env[key].renderWord(key+"=", d); err != nil {
 				return err
 			}
 		}
@@ -62,12 +64,12 @@ func (m *Manifest) rehearseVariant(v Variant, d *Data) error {
 
 func rehearseCommand(command []Template, d *Data) error {
 	for i, a := range command {
-		s, err := a.render(d)
+		s, err := a.renderWord("", d)
 		if err != nil {
 			return err
 		}
-		if strings.ContainsRune(s, 0) || i == 0 && s == "" {
-			return a.bad(s, "is no program or argument", "write command: [PROGRAM, ARGUMENT, ...]")
+		if i == 0 && s == "" {
+			return a.bad(s, "is no program", "write command: [PROGRAM, ARGUMENT, ...]")
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ type Options struct {
 	Variant string       // name of a manifest variant; empty = none
 	Workers []Worker     // wired from the start
 	Local   LocalFactory // router for an in-process manifest; nil = the reference
+	Store   StoreAt      // where the target looks for workers instead; its zero value is nowhere
 	Seed    uint64       // for routers inside this process
 	Logf    func(format string, args ...any)
 }
@@ -103,7 +104,7 @@ func (r *Running) ExitError() error {
 	if r.stopped {
 		return nil
 	}
-	return &ExitError{How: r.held.how(), Lost: r.held.lost(), LogTail: r.LogTail(tailLines)}
+	return &ExitError{How: r.held.how(), Lost: r.held.lost(), Log: r.held.logs().Excerpt()}
 }
 
 // Logs are the last 256 KiB of what the target wrote to standard output and error.

@@ -27,6 +27,10 @@ type Data struct {
 	Aliases     map[string]string // the manifest's
 	Timeouts    Timeouts
 	Variant     string
+	Store       StoreAt       // where to look for workers; its Kind is empty where they are rendered
+	Worker      Worker        // of wiring.stores' templates: whose record it is
+	Incarnation string        // of wiring.stores' templates: of that worker; grows with each of its lives
+	TTL         time.Duration // of wiring.stores' templates: the record's
 }
 
 // Template is a text of the manifest that is rendered for each start. It knows
@@ -47,6 +51,10 @@ func (t Template) String() string { return t.text }
 
 // maxRendered bounds one rendered template, in bytes.
 const maxRendered = 16 << 20
+
+// maxWord bounds one argument of a process, or one NAME=value of its environment, in
+// bytes: Linux starts no process with a longer one.
+const maxWord = 128<<10 - 1
 
 var funcs = template.FuncMap{
 	"seconds": func(d time.Duration) (int64, error) {
@@ -103,6 +111,22 @@ func (t Template) render(d *Data) (string, error) {
 		return "", t.fault(err)
 	}
 	return out.String(), nil
+}
+
+// renderWord renders what a process is started with: an argument or, behind a name
+// with its "=", a variable.
+func (t Template) renderWord(name string, d *Data) (string, error) {
+	s, err := t.render(d)
+	switch n := len(name) + len(s); {
+	case err != nil:
+		return "", err
+	case n > maxWord:
+		return "", t.bad("", fmt.Sprintf("renders to %d bytes, but a process can be given %d in one argument or variable", n, maxWord),
+			"write it into one of files, and give its name")
+	case strings.ContainsRune(s, 0):
+		return "", t.bad("", "holds a zero byte", "remove it")
+	}
+	return name + s, nil
 }
 
 // limited is a buffer that refuses to grow without bound.

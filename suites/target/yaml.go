@@ -1,8 +1,6 @@
 package target
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,16 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
-)
 
-// Bounds of a manifest's source.
-const (
-	maxSource = 256 << 10 // bytes
-	maxDepth  = 64        // brackets open at once, dashes in a row
+	"github.com/routeproof/routeproof/suites/near"
+	"github.com/routeproof/routeproof/suites/yamlfile"
 )
 
 // reader walks one YAML document strictly. The first error sticks; after it
@@ -66,30 +59,12 @@ func (r *reader) fail(at *token.Position, key, val, problem, remedy string) {
 func (v value) fail(val, problem, remedy string) { v.r.fail(v.at, v.path, val, problem, remedy) }
 
 // open parses the source and gives its one document.
-func (r *reader) open(source []byte) (v value) {
+func (r *reader) open(source []byte) value {
 	root := &token.Position{Line: 1, Column: 1}
-	if len(source) > maxSource {
-		r.fail(root, "", "", fmt.Sprintf("the manifest is larger than %d bytes", maxSource), "keep large files beside it")
-		return value{r: r, at: root}
-	}
-	if at := tooDeep(source); at != nil {
-		r.fail(at, "", "", fmt.Sprintf("is nested more than %d deep", maxDepth), "close brackets, write less")
-		return value{r: r, at: root}
-	}
-	defer func() {
-		if p := recover(); p != nil { // the parser is not ours
-			r.fail(root, "", "", fmt.Sprintf("not readable as YAML (%v)", p), "check the syntax")
-			v = value{r: r, at: root}
-		}
-	}()
-	// A byte order mark, which some editors write, is no part of the text.
-	f, err := parser.ParseBytes(bytes.TrimPrefix(source, []byte("\xef\xbb\xbf")), 0)
-	var syntax *yaml.SyntaxError
+	f, fault := yamlfile.Parse(source)
 	switch {
-	case errors.As(err, &syntax) && syntax.Token != nil:
-		r.fail(syntax.Token.Position, "", "", syntax.Message, "correct the YAML")
-	case err != nil:
-		r.fail(root, "", "", err.Error(), "correct the YAML")
+	case fault != nil:
+		r.fail(&token.Position{Line: fault.Line, Column: fault.Column}, "", "", fault.Problem, fault.Remedy)
 	case len(f.Docs) == 0 || f.Docs[0].Body == nil:
 		r.fail(root, "", "", "the manifest is empty", "begin with apiVersion: "+APIVersion)
 	case len(f.Docs) > 1 && f.Docs[1].Body != nil:
@@ -98,35 +73,6 @@ func (r *reader) open(source []byte) (v value) {
 		return value{r: r, node: f.Docs[0].Body, at: root}
 	}
 	return value{r: r, at: root}
-}
-
-// tooDeep finds the place where more than maxDepth brackets are open or dashes
-// stand in a row, counted roughly: the parser is recursive, and must not be led
-// too deep.
-func tooDeep(source []byte) *token.Position {
-	depth, dashes, line, start := 0, 0, 1, 0
-	for i, c := range source {
-		switch c {
-		case '\n':
-			dashes, line, start = 0, line+1, i+1
-		case ' ':
-		case '-', '?':
-			dashes++
-		case '[', '{':
-			dashes = 0
-			depth++
-		case ']', '}':
-			dashes = 0
-			depth = max(depth-1, 0)
-		default:
-			dashes = 0
-		}
-		// A ruler of dashes in a remark is no nesting: only "- - -" is.
-		if depth > maxDepth || dashes > maxDepth && source[i-1] == ' ' {
-			return &token.Position{Line: line, Column: i - start + 1}
-		}
-	}
-	return nil
 }
 
 func join(path, key string) string {
@@ -209,7 +155,7 @@ func (v value) object(known ...string) object {
 	o := object{r: v.r, path: v.path, at: v.at, fields: map[string]value{}}
 	for _, e := range v.entries() {
 		if !slices.Contains(known, e.key) {
-			v.r.fail(e.at, e.val.path, e.key, "unknown key", "known here: "+strings.Join(known, ", "))
+			v.r.fail(e.at, e.val.path, e.key, "unknown key", "near: "+near.List(known, e.key))
 			break
 		}
 		o.fields[e.key] = e.val
@@ -260,7 +206,7 @@ func (v value) text() string {
 func (v value) word(words ...string) string {
 	s := v.text()
 	if v.r.err == nil && !slices.Contains(words, s) {
-		v.fail(s, fmt.Sprintf("%q is not known", s), "write one of "+strings.Join(words, ", "))
+		v.fail(s, fmt.Sprintf("%q is not known", s), "write one of "+near.List(words, s))
 	}
 	return s
 }

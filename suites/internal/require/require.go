@@ -2,6 +2,7 @@
 // installed: it skips, with a line that says what to install, unless the
 // environment variable ROUTEPROOF_REQUIRE (names with commas between, or "all")
 // lists the program; then it fails. A pipeline that means to run everything sets it.
+// The name "docker" stands for a container engine that answers.
 package require
 
 import (
@@ -26,12 +27,24 @@ var install = map[string]string{
 	"haproxy": "install it with: apt-get install haproxy",
 	"nginx":   "install it with: apt-get install nginx-light",
 	"python3": "install it with: apt-get install python3",
+	Docker:    "install it with: apt-get install docker.io, and start it (DOCKER_HOST names another)",
 }
 
-// Require returns the program's path, or skips or fails the test.
+// Docker is the container engine's name among the programs.
+const Docker = "docker"
+
+// Require returns the program's path (for Docker the engine's address), or skips
+// or fails the test.
 func Require(t TB, program string) string {
 	t.Helper()
-	path, err := exec.LookPath(program)
+	path, text := "", program+" is not installed"
+	var err error
+	if program == Docker {
+		path, err = engine()
+		text = fmt.Sprintf("no container engine answers (%v)", err)
+	} else {
+		path, err = exec.LookPath(program)
+	}
 	if err == nil {
 		return path
 	}
@@ -39,12 +52,18 @@ func Require(t TB, program string) string {
 	if how == "" {
 		how = "install it, so that it is found in PATH"
 	}
-	text := fmt.Sprintf("%s is not installed; %s", program, how)
+	Missing(t, program, text+"; "+how)
+	return ""
+}
+
+// Missing skips or fails the test because of something that the program's users
+// need beside it, which the text names with a remedy.
+func Missing(t TB, program, text string) {
+	t.Helper()
 	if listed(program) {
 		t.Fatal(text + " (" + Env + " demands it)")
 	}
 	t.Skip(text + ", or set " + Env + "=" + program + " to make this a failure")
-	return ""
 }
 
 func listed(program string) bool {

@@ -40,6 +40,15 @@ type Spread struct {
 // (1/workers, 1], smallShare not within [0, 1/workers), alpha or power out of
 // range (see PlanUpper), or N would exceed MaxTrials.
 func PlanSpread(workers, cells int, alpha, bigShare, smallShare, power float64) (Spread, error) {
+	return PlanSpreadBy(1, workers, cells, alpha, bigShare, smallShare, power)
+}
+
+// PlanSpreadBy is PlanSpread for requests that come in bursts of step: N is a multiple
+// of it, and the bounds are those of that N.
+func PlanSpreadBy(step, workers, cells int, alpha, bigShare, smallShare, power float64) (Spread, error) {
+	if step < 1 {
+		return Spread{}, fmt.Errorf("bursts of %d requests, want at least 1", step)
+	}
 	if workers < 2 {
 		return Spread{}, fmt.Errorf("spread over %d workers, want at least 2", workers)
 	}
@@ -69,7 +78,7 @@ func PlanSpread(workers, cells int, alpha, bigShare, smallShare, power float64) 
 	// Neither side works below its own smallest n, and because of the saw-tooth
 	// the larger of the two need not suit the other side.
 	over, under := upper.K, lower.K
-	for n := max(upper.N, lower.N); n <= MaxTrials; n++ {
+	for n := (max(upper.N, lower.N) + step - 1) / step * step; n <= MaxTrials; n += step {
 		for UpperTail(n, over, fair) > each {
 			over++
 		}

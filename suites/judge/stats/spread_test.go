@@ -188,3 +188,28 @@ func TestSpreadErrorsNameTheBadValue(t *testing.T) {
 		}
 	}
 }
+
+func TestAPlanInBurstsIsOfWholeBurstsAndHasTheirBounds(t *testing.T) {
+	for _, step := range []int{1, 7, 32, 100, 1000} {
+		s, err := PlanSpreadBy(step, 4, 8, 1e-6, 0.5, 0.05, 0.99)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, err := PlanSpread(4, 8, 1e-6, 0.5, 0.05, 0.99)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.N%step != 0 || s.N < one.N || s.Alpha > 1e-6 || s.Power < 0.99 {
+			t.Errorf("bursts of %d: %+v; alone %+v", step, s, one)
+		}
+		each := 1e-6 / 64
+		if UpperTail(s.N, s.Max+1, 0.25) > each || UpperTail(s.N, s.Max, 0.25) <= each || LowerTail(s.N, s.Min-1, 0.25) > each || LowerTail(s.N, s.Min, 0.25) <= each {
+			t.Errorf("bursts of %d: bounds %d to %d are not those of %d requests", step, s.Min, s.Max, s.N)
+		}
+	}
+	for _, step := range []int{0, -32} {
+		if _, err := PlanSpreadBy(step, 4, 8, 1e-6, 0.5, 0.05, 0.99); err == nil || !strings.Contains(err.Error(), "bursts of") {
+			t.Errorf("bursts of %d: %v", step, err)
+		}
+	}
+}

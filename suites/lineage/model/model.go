@@ -26,6 +26,8 @@ type Model struct {
 	has      map[string]map[place]set // by session
 	used     []string                 // sessions that have something, the least recently used first
 	idle     map[string]time.Duration // blocks without frontier and child, and since when
+	fills    int                      // how often sessions were filled in
+	filled   int                      // how many
 
 	life
 }
@@ -150,6 +152,23 @@ func (m *Model) match(session string, p place, block string) (changed bool) {
 		}
 		delete(m.phantoms, block)
 	})
+}
+
+// fill is a match by each of many sessions of an index that holds nothing else yet: so
+// nobody but they can have the block, and there is nothing above it.
+func (m *Model) fill(from, sessions int, p place, block string) {
+	m.parent[block] = ""
+	m.fills++
+	m.filled += sessions
+	for i := range sessions {
+		session := lineage.Numbered(from + i)
+		m.has[session] = map[place]set{p: {block: true}}
+		m.used = append(m.used, session)
+	}
+	for len(m.used) > m.sessions {
+		delete(m.has, m.used[0])
+		m.used = m.used[1:]
+	}
 }
 
 // lose takes from every session what it has on the places and says how many frontiers

@@ -46,7 +46,7 @@ func TestAConversationFollowsFromItsSeed(t *testing.T) {
 
 func TestConversationsComeByEverything(t *testing.T) {
 	seen := map[string]int{}
-	for seed := range uint64(300) {
+	for seed := range uint64(600) {
 		if s, _ := generated(t, seed, 60, nil); len(s.Needs()) > 0 {
 			t.Fatalf("seed %d needs %v", seed, s.Needs())
 		}
@@ -69,7 +69,7 @@ func TestConversationsComeByEverything(t *testing.T) {
 		"dump dump", "size size", "frontiers frontiers", "clock.advance done", "register done",
 	} {
 		if seen[want] < 2 {
-			t.Errorf("%d times %q in 300 conversations", seen[want], want)
+			t.Errorf("%d times %q in 600 conversations", seen[want], want)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func (m *Model) Asks(st *lineage.Step) bool {
 		return m.asksEvent(st, m.moment)
 	case lineage.StoreAdmit, lineage.MatchAdmit:
 		_, twice := m.tickets[st.Name]
-		return st.Name != "" && !twice && len(st.Session) <= lineage.MaxSessionBytes
+		return st.Name != "" && !twice
 	case lineage.StoreApply, lineage.MatchApply:
 		t, ok := m.tickets[st.Ref]
 		return ok && applies[t.step.Op] == st.Op && m.asksEvent(t.step, t.moment)
@@ -29,6 +29,8 @@ func (m *Model) Asks(st *lineage.Step) bool {
 		return !m.isGoing(at(st.At)) || slices.Contains(m.going, at(st.At)) && len(m.removals) == 0
 	case lineage.Register:
 		return !m.barrier && !m.lowerTier
+	case lineage.Fill:
+		return m.moment == m.fills && st.From == m.filled
 	case lineage.PhysicalSet, lineage.PhysicalFail, lineage.Create, lineage.Flush:
 		return true
 	}
@@ -72,6 +74,9 @@ func (m *Model) step(st *lineage.Step) []lineage.Answer {
 		t := m.tickets[st.Ref]
 		delete(m.tickets, st.Ref)
 		return m.event(t.step, t.moment)
+	case lineage.Fill:
+		m.fill(st.From, st.Times, at(st.At), st.Block)
+		return one(lineage.Counts(st.Times))
 	case lineage.Remove:
 		if len(st.Blocks) > 0 {
 			m.evicted[at(st.At)] = m.moment

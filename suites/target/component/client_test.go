@@ -128,6 +128,19 @@ func TestAClosedClientAnswersNothing(t *testing.T) {
 	}
 }
 
+// Who is trusted sends what the schema forbids, and still nothing that no line can hold.
+func TestTheTrustedAreNotHeldAgainstTheSchema(t *testing.T) {
+	c := opened(t, (*fake).listen)
+	c.Trust()
+	ctx := patient(t)
+	if _, err := c.Start(ctx, OpCancel, map[string]any{"op": 1}); err != nil {
+		t.Errorf("a request of the trusted was held against the schema: %v", err)
+	}
+	if _, err := c.Start(ctx, OpQuery, Ask{Instance: "i", Session: "a\xff"}); err == nil {
+		t.Error("a string that is not UTF-8 was sent")
+	}
+}
+
 func TestOurOwnMistakesAreNoFaults(t *testing.T) {
 	c := opened(t, (*fake).listen)
 	ctx := patient(t)
@@ -253,7 +266,7 @@ func TestAnAdapterThatIsAProcess(t *testing.T) {
 		text        string
 	}{
 		"that is as it should be":          {"good", "", "", ""},
-		"that dies":                        {"dies", Ended, "", "exit status 3\nlast lines of its log:\n  playing dies\n  panic: index out of range"},
+		"that dies":                        {"dies", Ended, "", "exit status 3\nfrom its log:\n  playing dies\n  panic: index out of range"},
 		"that stays when its input ends":   {"stays", NoAnswer, Stays, "ended by force"},
 		"that neither reads nor writes":    {"deaf", NoAnswer, Stays, "ended by force"},
 		"that does not end well":           {"bad end", NoAnswer, Ended, "exit status 7"},

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/routeproof/routeproof/suites/target/guard"
 )
 
 // FaultKind says what an adapter did wrong.
@@ -32,7 +34,7 @@ type Fault struct {
 	Line    string // the offending line, shortened; empty where there is none
 	Request string // the request that it answers or should answer, shortened; may be empty
 	Exit    string // how the adapter's process ended, if it did
-	LogTail string // the last lines that it wrote to standard error
+	Log     string // how what it wrote to standard error began and ended
 }
 
 func (f *Fault) Error() string {
@@ -46,10 +48,7 @@ func (f *Fault) Error() string {
 	if f.Exit != "" {
 		s += "; its process ended: " + f.Exit
 	}
-	if f.LogTail != "" {
-		s += "\nlast lines of its log:\n  " + strings.ReplaceAll(f.LogTail, "\n", "\n  ")
-	}
-	return s
+	return s + guard.Quote(f.Log)
 }
 
 // What is shown of a line.

@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // Schema is the JSON Schema (draft 2020-12) of a line in either direction. What
@@ -172,6 +174,10 @@ func said(err error) error {
 	if err == nil {
 		return nil
 	}
+	var invalid *jsonschema.ValidationError
+	if errors.As(err, &invalid) {
+		meant(invalid)
+	}
 	_, causes, _ := strings.Cut(err.Error(), "\n")
 	var all []string
 	for line := range strings.Lines(causes) {
@@ -180,6 +186,35 @@ func said(err error) error {
 		}
 	}
 	return errors.New(strings.Join(all, "; "))
+}
+
+// meant leaves of alternatives of which none matched only the one that the document
+// chose: no constant of it, such as a state, speaks against it. The others would say that
+// it is not what it does not claim to be.
+func meant(e *jsonschema.ValidationError) {
+	for i, c := range e.Causes {
+		meant(c)
+		one, isOne := c.ErrorKind.(*kind.OneOf)
+		_, isAny := c.ErrorKind.(*kind.AnyOf)
+		if !isAny && (!isOne || one.Subschemas != nil) {
+			continue
+		}
+		var chosen []*jsonschema.ValidationError
+		for _, alternative := range c.Causes {
+			if !otherConstant(alternative) {
+				chosen = append(chosen, alternative)
+			}
+		}
+		if len(chosen) == 1 && len(c.Causes) > 1 {
+			e.Causes[i] = chosen[0]
+		}
+	}
+}
+
+// otherConstant says that a constant is not what was written.
+func otherConstant(e *jsonschema.ValidationError) bool {
+	_, is := e.ErrorKind.(*kind.Const)
+	return is || slices.ContainsFunc(e.Causes, otherConstant)
 }
 
 // strictJSON decodes one JSON text that is UTF-8 throughout and repeats no member:

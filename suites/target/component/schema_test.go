@@ -166,3 +166,24 @@ func TestAResultIsCheckedByItsOperation(t *testing.T) {
 		}
 	}
 }
+
+// Of several states only the one that an answer names is held against it.
+func TestAWrongAnswerIsHeldAgainstTheStateThatItNames(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"state":"bound","lease":"l","target":{"worker":"w"},"traget":1}`: "additional properties 'traget' not allowed",
+		`{"state":"bound","lease":"l"}`:                                    "missing property 'target'",
+		`{"state":"initializer"}`:                                          "missing property 'lease'",
+	} {
+		var doc any
+		if err := json.Unmarshal([]byte(text), &doc); err != nil {
+			t.Fatal(err)
+		}
+		err := checkOK(OpAcquire, doc)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "must be") || strings.Contains(err.Error(), "oneOf") {
+			t.Errorf("%s: %v; want %q and nothing of the other states", text, err, want)
+		}
+	}
+	if err := checkOK(OpAcquire, map[string]any{"state": "bond"}); err == nil || !strings.Contains(err.Error(), "bound") || !strings.Contains(err.Error(), "unpinned") {
+		t.Errorf("a state that there is not: %v; want those that there are", err)
+	}
+}

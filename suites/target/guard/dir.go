@@ -3,6 +3,8 @@
 package guard
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -56,14 +58,14 @@ func sweep() {
 		if err != nil {
 			continue // its guard lives, or it is somebody else's
 		}
-		wipe(dir)
+		_ = wipe(dir) // the next one tries again
 		_ = lock.Close()
 	}
 }
 
 // wipe ends every process that carries the directory's name in its environment and
 // removes the directory.
-func wipe(dir string) {
+func wipe(dir string) error {
 	for end := time.Now().Add(killLimit); time.Now().Before(end); {
 		left := marked(dirEnv + "=" + dir)
 		if len(left) == 0 {
@@ -74,5 +76,26 @@ func wipe(dir string) {
 		}
 		<-time.After(rescan)
 	}
-	_ = os.RemoveAll(dir)
+	return removeDir(dir)
+}
+
+// removeDir removes a directory, also where the target took the right to do so from
+// its owner.
+func removeDir(dir string) error {
+	if os.RemoveAll(dir) == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // what can be removed without it still is
+		}
+		if d.IsDir() { // before it is read
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("the target's directory %s could not be removed (%w); remove it by hand", dir, err)
+	}
+	return nil
 }

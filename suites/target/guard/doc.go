@@ -11,6 +11,11 @@
 // is still found; and the target dies with the guard (parent death signal).
 // On other systems the guard knows the target's process group only.
 //
+// A target can kill its guard. On Linux the process that starts guards is a child
+// subreaper too, so what a lost guard leaves comes to it, and it ends all that is
+// younger than the guard and in another session than its own: such a process may start
+// no children in sessions of their own besides guards, or it may lose them with a guard.
+//
 // If guard and parent are killed together, the target still dies with the guard; what
 // else they leave, the next guard that starts on this machine clears away: it knows
 // the processes by a variable in their environment, which names the directory, and

@@ -11,6 +11,8 @@ const seesAll = false
 // the target's process group is not found on this system.
 func becomeReaper() error { return nil }
 
+func nameSelf() {}
+
 func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }
@@ -26,3 +28,8 @@ func family(target int) []int {
 
 // marked finds nothing: other systems do not show a process's environment.
 func marked(string) []int { return nil }
+
+// orphans finds nothing: a lost guard's processes are left to init.
+func orphans(uint64) (alive []int, reaped int) { return nil, 0 }
+
+func beganAt(int) uint64 { return 0 }

@@ -28,6 +28,10 @@ const (
 // ErrNotFound is wrapped by Launch when the program does not exist or may not be run.
 var ErrNotFound = errors.New("program not found or not executable")
 
+// ErrTooLong is wrapped by Launch when the system refuses arguments and environment for
+// their size.
+var ErrTooLong = errors.New("its arguments and environment are too long together")
+
 // Guard is one guard process and the target it holds. Methods may be called from
 // any goroutine.
 type Guard struct {
@@ -36,6 +40,7 @@ type Guard struct {
 	control *os.File
 	stdin   *os.File // our ends of the target's pipes; nil if it has none
 	stdout  *os.File
+	began   uint64        // when the guard process did
 	over    chan struct{} // closed when the guard process has ended and was cleaned up after
 	exited  chan struct{} // closed when the target's own process has ended
 
@@ -47,6 +52,7 @@ type Guard struct {
 	exit Exit
 	done bool // exited is closed
 	gone *gone
+	loss error // what could not be put right after the guard was lost
 }
 
 // Start starts a guard process with an empty working directory and no target
@@ -83,7 +89,7 @@ func begin(ctx context.Context, log io.Writer, piped bool) (*Guard, error) {
 	}
 	output, err := newLogs(p.logR, log)
 	if err == nil {
-		err = cmd.Start()
+		err = bear(cmd)
 	}
 	p.closeTheirs()
 	if err != nil {
@@ -91,7 +97,7 @@ func begin(ctx context.Context, log io.Writer, piped bool) (*Guard, error) {
 		return nil, fmt.Errorf("guard: start: %w", err)
 	}
 	g := &Guard{
-		cmd: cmd, control: p.controlW, stdin: p.stdinW, stdout: p.stdoutR, out: gob.NewEncoder(p.controlW),
+		cmd: cmd, began: beganAt(cmd.Process.Pid), control: p.controlW, stdin: p.stdinW, stdout: p.stdoutR, out: gob.NewEncoder(p.controlW),
 		over: make(chan struct{}), exited: make(chan struct{}), launched: make(chan report, 1),
 	}
 	copied := make(chan struct{})
@@ -143,7 +149,7 @@ func (g *Guard) PID() int {
 func (g *Guard) GuardPID() int { return g.cmd.Process.Pid }
 
 // Launch starts the target; a guard launches once. The error wraps ErrNotFound
-// if the program cannot be run at all.
+// if the program cannot be run at all, and ErrTooLong if not with so much.
 func (g *Guard) Launch(ctx context.Context, s Spec) error {
 	s.Env = append(slices.Clone(s.Env), dirEnv+"="+g.dir)
 	if err := g.send(request{Launch: &launch{Spec: s, Piped: g.stdin != nil}}); err != nil {
@@ -153,6 +159,9 @@ func (g *Guard) Launch(ctx context.Context, s Spec) error {
 	case r := <-g.launched:
 		if r.NotFound {
 			return fmt.Errorf("%w: %s", ErrNotFound, r.Failed)
+		}
+		if r.TooLong {
+			return fmt.Errorf("%w: %s", ErrTooLong, r.Failed)
 		}
 		if r.Failed != "" {
 			return errors.New(r.Failed)
@@ -218,12 +227,21 @@ func (g *Guard) finish() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
+	case g.gone == nil && g.loss != nil:
+		return fmt.Errorf("guard process %d was lost: %w", g.GuardPID(), g.loss)
+	case g.gone == nil && !seesAll:
+		return fmt.Errorf("guard process %d was lost; its target's process group was killed, but what had left the group may be running", g.GuardPID())
 	case g.gone == nil:
-		return fmt.Errorf("guard process %d was lost; the target was killed with it", g.GuardPID())
-	case len(g.gone.Left) > 0:
-		return fmt.Errorf("processes %v of the target did not end, even by SIGKILL within %v; look at them with ps", g.gone.Left, killLimit)
+		return fmt.Errorf("guard process %d was lost; what was left of its target was killed", g.GuardPID())
 	}
-	return nil
+	var left, stays error
+	if len(g.gone.Left) > 0 {
+		left = fmt.Errorf("processes %v of the target did not end, even by SIGKILL within %v; look at them with ps", g.gone.Left, killLimit)
+	}
+	if g.gone.Stays != "" {
+		stays = errors.New(g.gone.Stays)
+	}
+	return errors.Join(left, stays)
 }
 
 func (g *Guard) send(r request) error {
@@ -281,12 +299,15 @@ func (g *Guard) follow(p pipes, output *logs, hello chan<- report, copied <-chan
 		}
 	}
 	_ = p.statusR.Close()
-	_ = g.cmd.Wait() // its status says nothing that the reports did not
+	bury(g.cmd)
 	g.mu.Lock()
 	lost, pid := g.gone == nil, g.pid
 	g.mu.Unlock()
 	if lost {
-		mourn(pid, dir)
+		loss := mourn(pid, dir, g.began)
+		g.mu.Lock()
+		g.loss = loss
+		g.mu.Unlock()
 	}
 	g.end(Exit{Code: -1, Lost: true})
 	// Everybody who held the log's other end is dead. If one is not, do not wait for it.
@@ -310,17 +331,4 @@ func (g *Guard) end(e Exit) {
 		g.exit, g.done = e, true
 		close(g.exited)
 	}
-}
-
-// mourn cleans up after a guard that was itself killed. Its target died with it
-// (parent death signal), the rest of the target's group dies now, and so does what
-// is found by the directory's name.
-func mourn(pid int, dir string) {
-	if dir == "" {
-		return
-	}
-	if pid != 0 {
-		_ = syscall.Kill(-pid, syscall.SIGKILL)
-	}
-	wipe(dir)
 }

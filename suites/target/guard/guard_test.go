@@ -32,6 +32,10 @@ func TestMain(m *testing.M) {
 		goleak.VerifyTestMain(m)
 	case "parent":
 		playParent()
+	case "reaper":
+		playReaper()
+	case "unprivileged":
+		playUnprivileged()
 	default:
 		playTarget(role)
 	}

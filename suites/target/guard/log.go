@@ -2,17 +2,26 @@ package guard
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 )
 
-// keepLog is how many bytes of a target's log are kept.
-const keepLog = 256 << 10
+const (
+	keepLog  = 256 << 10 // bytes of a target's log that are kept, from its end
+	keepHead = 4 << 10   // and from its beginning
 
-// Log keeps the last 256 KiB written to it. The zero value is ready, a nil one is
-// empty for ever. Safe for concurrent use.
+	firstLines = 5 // of a log that an excerpt shows
+	lastLines  = 15
+)
+
+// Log keeps the last 256 KiB written to it, and its first lines. The zero value is
+// ready, a nil one is empty for ever. Safe for concurrent use.
 type Log struct {
 	mu   sync.Mutex
+	head []byte // how it began, once that is no more in data
+	gone int    // line breaks that were dropped from data
 	data []byte
 }
 
@@ -22,6 +31,10 @@ func (b *Log) Write(p []byte) (int, error) {
 	defer b.mu.Unlock()
 	b.data = append(b.data, p...)
 	if over := len(b.data) - keepLog; over > keepLog { // cut seldom: amortised O(1) a byte
+		if b.head == nil {
+			b.head = slices.Clone(b.data[:keepHead])
+		}
+		b.gone += bytes.Count(b.data[:over], []byte("\n"))
 		b.data = append(b.data[:0], b.data[over:]...)
 	}
 	return len(p), nil
@@ -45,4 +58,35 @@ func (b *Log) Tail(n int) string {
 		at = bytes.LastIndexByte(all[:at], '\n')
 	}
 	return string(all[at+1:])
+}
+
+// Excerpt is the whole of a log of up to 20 lines, else its first 5 and last 15 lines
+// with a line between them that says how many there are, without the final line break.
+func (b *Log) Excerpt() string {
+	if b == nil {
+		return ""
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	lines := bytes.Split(bytes.TrimRight(b.data, "\n"), []byte("\n"))
+	all := b.gone + len(lines)
+	if all <= firstLines+lastLines {
+		return string(bytes.Join(lines, []byte("\n")))
+	}
+	first := lines
+	if b.head != nil {
+		first = bytes.Split(b.head, []byte("\n"))
+	}
+	first = first[:min(len(first), firstLines)]
+	last := lines[max(0, len(lines)-lastLines):]
+	return fmt.Sprintf("%s\n... %d lines ...\n%s", bytes.Join(first, []byte("\n")), all-len(first)-len(last), bytes.Join(last, []byte("\n")))
+}
+
+// Quote is an excerpt as it stands at the end of an error's text, by which package
+// report knows it; nothing if there is none.
+func Quote(excerpt string) string {
+	if excerpt == "" {
+		return ""
+	}
+	return "\nfrom its log:\n  " + strings.ReplaceAll(excerpt, "\n", "\n  ")
 }

@@ -47,14 +47,16 @@ type report struct {
 	PID      int    // the target runs
 	Failed   string // the guard or the launch failed
 	NotFound bool   // with Failed: the program does not exist or may not be run
+	TooLong  bool   // with Failed: the system does not start it with so much
 	Exit     *Exit  // the target's own process ended
 	Gone     *gone  // nothing is left; the guard exits
 }
 
 // gone sums up a tear-down.
 type gone struct {
-	Forced bool  // SIGKILL was needed
-	Left   []int // processes that even SIGKILL did not end in time
+	Forced bool   // SIGKILL was needed
+	Left   []int  // processes that even SIGKILL did not end in time
+	Stays  string // why the directory could not be removed
 }
 
 // Spec is the program to launch.

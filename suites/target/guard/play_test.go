@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// playTarget is the target: polite, stubborn, family, daemon, exit, usr1, echo or held.
+// playTarget is the target: polite, stubborn, family, daemon, hider, exit, usr1, echo or held.
 func playTarget(role string) {
 	stubborn := func() {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
@@ -61,6 +61,19 @@ func playTarget(role string) {
 		if os.Getenv("GUARD_TEST_PIPED") != "" {
 			time.Sleep(time.Minute)
 		}
+	case "hider": // leaves, by way of a middle, an orphan that only its parentage could give away
+		stubborn()
+		spawn("hider's middle", true)
+		time.Sleep(time.Minute)
+	case "hider's middle":
+		cmd := exec.Command("sleep", "60")
+		cmd.Env = []string{}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := cmd.Start(); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		fmt.Printf("pid %d hidden\n", cmd.Process.Pid)
 	case "usr1":
 		c := make(chan os.Signal, 1)
 		signal.Notify(c, syscall.SIGUSR1)

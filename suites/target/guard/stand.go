@@ -26,13 +26,6 @@ const (
 	killLimit = 10 * time.Second
 )
 
-// reaped is one child that ended, or the news that there is none.
-type reaped struct {
-	pid    int
-	status syscall.WaitStatus
-	none   bool
-}
-
 // standing is the guard at work. One goroutine owns it.
 type standing struct {
 	out    *gob.Encoder
@@ -44,7 +37,7 @@ type standing struct {
 	forced bool // SIGKILL was sent while something lived
 
 	requests chan request
-	children chan reaped
+	ended    chan syscall.WaitStatus // the target's own end, closed when no descendant is left
 	grace    <-chan time.Time
 	again    *time.Ticker
 	limit    <-chan time.Time
@@ -65,11 +58,12 @@ func stand(control, status *os.File) int {
 	ask := make(chan os.Signal, 4)
 	signal.Notify(ask, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE)
 
-	g := &standing{out: gob.NewEncoder(status), empty: true, requests: make(chan request), children: make(chan reaped)}
+	g := &standing{out: gob.NewEncoder(status), empty: true, requests: make(chan request), ended: make(chan syscall.WaitStatus)}
 	if err := becomeReaper(); err != nil {
 		g.tell(report{Failed: "guard: " + err.Error()})
 		return 1
 	}
+	nameSelf()
 	sweep()
 	dir, lock, err := makeDir()
 	if err != nil {
@@ -97,7 +91,7 @@ func (g *standing) listen(control io.Reader) {
 }
 
 func (g *standing) run(ask <-chan os.Signal) int {
-	requests := g.requests
+	requests, ended := g.requests, g.ended
 	for !g.ending || !g.empty {
 		var again <-chan time.Time
 		if g.again != nil {
@@ -117,8 +111,14 @@ func (g *standing) run(ask <-chan os.Signal) int {
 				g.ending = true
 				g.kill()
 			}
-		case c := <-g.children:
-			g.reap(c)
+		case status, ok := <-ended:
+			if !ok {
+				ended = nil
+				g.empty = true
+				g.rest()
+				continue
+			}
+			g.mark(status)
 		case <-g.grace:
 			g.kill()
 		case <-again:
@@ -167,7 +167,7 @@ func (g *standing) launch(l launch) {
 	}
 	if err != nil {
 		missing := errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOEXEC)
-		g.tell(report{Failed: fmt.Sprintf("%s: %v", l.Path, err), NotFound: missing})
+		g.tell(report{Failed: fmt.Sprintf("%s: %v", l.Path, err), NotFound: missing, TooLong: errors.Is(err, syscall.E2BIG)})
 		return
 	}
 	g.pid, g.empty = pid, false
@@ -176,36 +176,32 @@ func (g *standing) launch(l launch) {
 }
 
 // wait reaps every child, adopted ones included, until there is none: then, on a
-// subreaper, the target has no descendant either.
+// subreaper, the target has no descendant either. Only the target's own end is told:
+// others may end faster than anybody listens, and must not fill the process table.
 func (g *standing) wait() {
+	defer close(g.ended)
 	for {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, 0, nil)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case err != nil:
-			g.children <- reaped{none: true}
 			return
-		default:
-			g.children <- reaped{pid: pid, status: status}
+		case pid == g.pid && (status.Exited() || status.Signaled()):
+			g.ended <- status
 		}
 	}
 }
 
-func (g *standing) reap(c reaped) {
-	switch {
-	case c.none:
-		g.empty = true
-		g.rest()
-	case c.pid == g.pid && (c.status.Exited() || c.status.Signaled()):
-		g.exited = true
-		e := &Exit{Code: c.status.ExitStatus()}
-		if c.status.Signaled() {
-			e.Signal = c.status.Signal()
-		}
-		g.tell(report{Exit: e})
-		g.kill() // what the target leaves behind has no business without it
+// mark notes the target's own end.
+func (g *standing) mark(status syscall.WaitStatus) {
+	g.exited = true
+	e := &Exit{Code: status.ExitStatus()}
+	if status.Signaled() {
+		e.Signal = status.Signal()
 	}
+	g.tell(report{Exit: e})
+	g.kill() // what the target leaves behind has no business without it
 }
 
 // kill sends SIGKILL to the target's group and all descendants, and sees to it
@@ -220,8 +216,14 @@ func (g *standing) kill() {
 	if !g.exited || !seesAll { // a group whose leader was reaped may be somebody else's by now
 		_ = syscall.Kill(-g.pid, syscall.SIGKILL)
 	}
-	for _, pid := range family(g.pid) {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
+	killed := map[int]bool{}
+	for end, fresh := time.Now().Add(rescan/2), true; fresh && time.Now().Before(end); {
+		fresh = false
+		for _, pid := range family(g.pid) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			fresh = fresh || !killed[pid] // and may have left another
+			killed[pid] = true
+		}
 	}
 	if g.again == nil {
 		g.again = time.NewTicker(rescan)
@@ -239,8 +241,12 @@ func (g *standing) rest() {
 
 // leave removes the directory, reports and gives the exit status.
 func (g *standing) leave(left []int) int {
-	err := os.RemoveAll(g.dir)
-	g.tell(report{Gone: &gone{Forced: g.forced, Left: left}})
+	last := &gone{Forced: g.forced, Left: left}
+	err := removeDir(g.dir)
+	if err != nil {
+		last.Stays = err.Error()
+	}
+	g.tell(report{Gone: last})
 	if err != nil || len(left) > 0 {
 		return 1
 	}
