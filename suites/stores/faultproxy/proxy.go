@@ -64,27 +64,31 @@ func (p *Proxy) Addr() string { return p.front.Addr().String() }
 func (p *Proxy) Conns() int { return p.front.Conns() }
 
 // Up tells where the node listens, from now on. Connections to another address
-// are reset.
+// are reset, before anything behind them ends: what closes there would reach the
+// clients as an orderly end.
 func (p *Proxy) Up(node string) error {
 	p.change.Lock()
 	defer p.change.Unlock()
-	target := node
-	if p.toxics != nil {
-		var err error
-		if target, err = p.toxics.aim(node); err != nil {
-			return fmt.Errorf("fault proxy %s to %s: %w", p.Addr(), node, err)
-		}
-	}
 	p.mu.Lock()
 	moved := p.node != node
-	p.node, p.target = node, target
 	cut := p.cut
 	p.mu.Unlock()
 	if moved {
-		p.front.ResetAll()
+		p.front.Crash()
 	}
-	if cut {
-		return nil
+	target := node
+	var err error
+	if p.toxics != nil {
+		if target, err = p.toxics.aim(node); err != nil {
+			node, target = "", ""
+			err = fmt.Errorf("fault proxy %s: no way to the node: %w", p.Addr(), err)
+		}
+	}
+	p.mu.Lock()
+	p.node, p.target = node, target
+	p.mu.Unlock()
+	if cut || err != nil {
+		return err
 	}
 	return p.front.SetMode(netfault.Open)
 }
