@@ -76,7 +76,7 @@ func failed(name, how string, failures ...failure) bench.Case {
 		Stimulus:    "new sessions whose first turn " + how + ", on both endpoints, streaming or not; then a second turn, of every third session also a third",
 		Requirement: "the second turns are placed like those of new sessions, and a third follows the second",
 		Alone:       true, Cost: time.Duration(len(failures)) * 700 * time.Millisecond,
-		Limit: bench.LimitFor(6 * plan.N * len(shapes) * len(failures)), // a first turn, one or two more, and up to five of others
+		Limit: bench.LimitFor(6 * plan.N * len(shapes) * len(failures)), // a first turn, one or two more, and up to three of others
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			type session struct {
 				i, others, keyless, turns int
@@ -96,7 +96,7 @@ func failed(name, how string, failures ...failure) bench.Case {
 					turns = 2
 				}
 				// A few requests of others, more or fewer, keep what rotates from falling into step.
-				all = append(all, session{i, 1 + r.Rand().IntN(3), r.Rand().IntN(3), turns})
+				all = append(all, session{i, 1 + r.Rand().IntN(2), r.Rand().IntN(2), turns})
 			}
 			// First turns of several sessions at once, then the rest of each by itself: what else
 			// is in flight must not decide where a second turn goes.
@@ -117,7 +117,7 @@ func failed(name, how string, failures ...failure) bench.Case {
 				for n := range group {
 					x, f, id := about(n)
 					for o := range x.others {
-						newcomer(ctx, r, 3*(from+n)+o)
+						newcomer(ctx, r, 2*(from+n)+o)
 					}
 					for range x.keyless {
 						r.Do(ctx, bench.Req{Phase: "between", Tokens: 1})
