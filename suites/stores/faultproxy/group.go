@@ -52,8 +52,8 @@ func (g Group) each(nodes []int, f func(*Proxy) error) error {
 }
 
 // Latency is stores.Network's.
-func (g Group) Latency(ctx context.Context, delay time.Duration, nodes ...int) error {
-	return g.each(nodes, func(p *Proxy) error { return p.Latency(ctx, delay) })
+func (g Group) Latency(_ context.Context, delay time.Duration, nodes ...int) error {
+	return g.each(nodes, func(p *Proxy) error { return p.Latency(delay) })
 }
 
 // Cut is stores.Network's.
@@ -62,13 +62,13 @@ func (g Group) Cut(_ context.Context, nodes ...int) error {
 }
 
 // HalfOpen is stores.Network's.
-func (g Group) HalfOpen(ctx context.Context, nodes ...int) error {
-	return g.each(nodes, func(p *Proxy) error { return p.HalfOpen(ctx) })
+func (g Group) HalfOpen(_ context.Context, nodes ...int) error {
+	return g.each(nodes, (*Proxy).HalfOpen)
 }
 
 // Heal is stores.Network's.
-func (g Group) Heal(ctx context.Context, nodes ...int) error {
-	return g.each(nodes, func(p *Proxy) error { return p.Heal(ctx) })
+func (g Group) Heal(_ context.Context, nodes ...int) error {
+	return g.each(nodes, (*Proxy).Heal)
 }
 
 // Close closes all.

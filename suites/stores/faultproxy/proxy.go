@@ -1,8 +1,9 @@
 // Package faultproxy stands between a router under test and one node of a store.
 // Its address stays the same whatever becomes of the node behind it, and on
 // command it delays, loses or refuses what passes: connections are accepted, cut
-// and refused by a listener of the mock workers' kind, bytes are delayed and lost
-// by toxiproxy.
+// and refused by a listener of the mock workers' kind. The delays and losses are its
+// own: toxiproxy 2.5 leaves a goroutine behind whenever a destination ends while its
+// source still sends.
 package faultproxy
 
 import (
@@ -28,21 +29,20 @@ type Proxy struct {
 	relays sync.WaitGroup
 
 	change sync.Mutex // one change at a time
-	toxics *toxic     // nil: nothing is delayed or lost here
+	wire   *wire      // nil: nothing is delayed or lost here
 
-	mu     sync.Mutex
-	target string // where connections go; empty: nowhere
-	node   string // the node's address; empty: it is down
-	cut    bool
+	mu   sync.Mutex
+	node string // the node's address; empty: it is down
+	cut  bool
 }
 
 // Listen takes a free port on the loopback; connections are refused until Up.
-func Listen() (*Proxy, error) { return listen(newToxic()) }
+func Listen() (*Proxy, error) { return listen(new(wire)) }
 
 // ListenPlain is Listen without Latency and HalfOpen: bytes pass as they are.
 func ListenPlain() (*Proxy, error) { return listen(nil) }
 
-func listen(toxics *toxic) (*Proxy, error) {
+func listen(w *wire) (*Proxy, error) {
 	front, err := netfault.Listen("127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("fault proxy: %w", err)
@@ -51,7 +51,7 @@ func listen(toxics *toxic) (*Proxy, error) {
 		front.Close()
 		return nil, fmt.Errorf("fault proxy: %w", err)
 	}
-	p := &Proxy{front: front, toxics: toxics}
+	p := &Proxy{front: front, wire: w}
 	p.ctx, p.end = context.WithCancel(context.Background())
 	p.relays.Go(p.accept)
 	return p, nil
@@ -64,31 +64,20 @@ func (p *Proxy) Addr() string { return p.front.Addr().String() }
 func (p *Proxy) Conns() int { return p.front.Conns() }
 
 // Up tells where the node listens, from now on. Connections to another address
-// are reset, before anything behind them ends: what closes there would reach the
-// clients as an orderly end.
+// are reset.
 func (p *Proxy) Up(node string) error {
 	p.change.Lock()
 	defer p.change.Unlock()
 	p.mu.Lock()
 	moved := p.node != node
+	p.node = node
 	cut := p.cut
 	p.mu.Unlock()
 	if moved {
-		p.front.Crash()
+		p.front.ResetAll()
 	}
-	target := node
-	var err error
-	if p.toxics != nil {
-		if target, err = p.toxics.aim(node); err != nil {
-			node, target = "", ""
-			err = fmt.Errorf("fault proxy %s: no way to the node: %w", p.Addr(), err)
-		}
-	}
-	p.mu.Lock()
-	p.node, p.target = node, target
-	p.mu.Unlock()
-	if cut || err != nil {
-		return err
+	if cut {
+		return nil
 	}
 	return p.front.SetMode(netfault.Open)
 }
@@ -98,7 +87,7 @@ func (p *Proxy) Down() {
 	p.change.Lock()
 	defer p.change.Unlock()
 	p.mu.Lock()
-	p.node, p.target = "", ""
+	p.node = ""
 	p.mu.Unlock()
 	p.front.Crash()
 }
@@ -113,48 +102,43 @@ func (p *Proxy) Cut() {
 	p.front.Crash()
 }
 
-// errPlain is the answer of a proxy without toxics.
+// errPlain is the answer of a proxy without a wire.
 var errPlain = errors.New("this proxy passes bytes as they are")
 
-// Latency delays every byte each way, from now on, in place of an earlier delay.
-func (p *Proxy) Latency(ctx context.Context, delay time.Duration) error {
-	p.change.Lock()
-	defer p.change.Unlock()
-	if p.toxics == nil {
+// Latency delays every byte each way that arrives from now on, in place of an earlier delay.
+func (p *Proxy) Latency(delay time.Duration) error {
+	if p.wire == nil {
 		return errPlain
 	}
-	return p.toxics.delay(ctx, delay)
+	p.wire.setDelay(delay)
+	return nil
 }
 
-// HalfOpen loses every byte both ways, until Heal; connections stay.
-func (p *Proxy) HalfOpen(ctx context.Context) error {
-	p.change.Lock()
-	defer p.change.Unlock()
-	if p.toxics == nil {
+// HalfOpen loses every byte both ways, and the ends of connections with them, until
+// Heal; connections stay, and new ones are accepted.
+func (p *Proxy) HalfOpen() error {
+	if p.wire == nil {
 		return errPlain
 	}
-	return p.toxics.lose(ctx)
+	p.wire.lose()
+	return nil
 }
 
 // Heal ends all faults. Connections that may have lost bytes are reset.
-func (p *Proxy) Heal(ctx context.Context) error {
+func (p *Proxy) Heal() error {
 	p.change.Lock()
 	defer p.change.Unlock()
-	var err error
-	if p.toxics != nil {
-		if p.toxics.losing() {
-			p.front.ResetAll()
-		}
-		err = p.toxics.heal(ctx)
+	if p.wire != nil && p.wire.heal() {
+		p.front.ResetAll()
 	}
 	p.mu.Lock()
 	p.cut = false
 	up := p.node != ""
 	p.mu.Unlock()
-	if up {
-		err = errors.Join(err, p.front.SetMode(netfault.Open))
+	if !up {
+		return nil
 	}
-	return err
+	return p.front.SetMode(netfault.Open)
 }
 
 // Close resets what is open and gives the address back.
@@ -164,9 +148,6 @@ func (p *Proxy) Close() error {
 	p.end()
 	p.front.ResetAll()
 	err := p.front.Close()
-	if p.toxics != nil {
-		p.toxics.close()
-	}
 	p.relays.Wait()
 	return err
 }
@@ -185,7 +166,7 @@ func (p *Proxy) accept() {
 // a reset.
 func (p *Proxy) relay(client *netfault.Conn) {
 	p.mu.Lock()
-	target := p.target
+	target := p.node
 	p.mu.Unlock()
 	d := net.Dialer{Timeout: dialing}
 	node, err := d.DialContext(p.ctx, "tcp", target)
@@ -196,15 +177,26 @@ func (p *Proxy) relay(client *netfault.Conn) {
 		client.Reset()
 		return
 	}
-	var up sync.WaitGroup
-	up.Go(func() {
-		io.Copy(node, client)
+	var all sync.WaitGroup
+	all.Go(func() {
+		if errors.Is(p.pass(node, client, &all), errHole) {
+			client.Reset()
+		}
 		node.Close()
 	})
-	if _, err := io.Copy(client, node); err != nil {
+	if p.pass(client, node, &all) != nil {
 		client.Reset()
 	}
 	client.Close()
 	node.Close()
-	up.Wait()
+	all.Wait()
+}
+
+// pass is the wire's, if there is one.
+func (p *Proxy) pass(dst io.Writer, src io.Reader, readers *sync.WaitGroup) error {
+	if p.wire != nil {
+		return p.wire.pass(p.ctx, dst, src, readers)
+	}
+	_, err := io.Copy(dst, src)
+	return err
 }

@@ -2,11 +2,11 @@ package faultproxy
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"io"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -50,7 +50,6 @@ func (e *echo) addr() string { return e.Listener.Addr().String() }
 type bed struct {
 	t *testing.T
 	*Proxy
-	ctx context.Context
 }
 
 func open(t *testing.T) *bed {
@@ -64,9 +63,7 @@ func open(t *testing.T) *bed {
 	if err := p.Up(e.addr()); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	t.Cleanup(cancel)
-	return &bed{t, p, ctx}
+	return &bed{t, p}
 }
 
 func (b *bed) must(err error) {
@@ -144,7 +141,7 @@ func TestACutResetsAndRefusesUntilItHeals(t *testing.T) {
 	b.Cut()
 	c.wantReset()
 	b.wantRefused()
-	b.must(b.Heal(b.ctx))
+	b.must(b.Heal())
 	b.dial().want("back", "one back")
 	if b.Addr() != addr {
 		t.Errorf("the address was %s and is %s", addr, b.Addr())
@@ -155,14 +152,14 @@ func TestHalfOpenLosesBytesAndKeepsConnections(t *testing.T) {
 	b := open(t)
 	old := b.dial()
 	old.want("hello", "one hello")
-	b.must(b.HalfOpen(b.ctx))
+	b.must(b.HalfOpen())
 	fresh := b.dial()
 	for name, c := range map[string]*client{"an old": old, "a fresh": fresh} {
 		if got, err := c.ask("lost", 300*time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("%s connection: %q, %v; want silence", name, got, err)
 		}
 	}
-	b.must(b.Heal(b.ctx))
+	b.must(b.Heal())
 	old.wantReset() // else it would go on with a hole in its bytes
 	fresh.wantReset()
 	b.dial().want("back", "one back")
@@ -172,35 +169,88 @@ func TestLatencyDelaysBothWaysAndIsReplaced(t *testing.T) {
 	b := open(t)
 	c := b.dial()
 	for _, d := range []time.Duration{200 * time.Millisecond, 100 * time.Millisecond} {
-		b.must(b.Latency(b.ctx, d))
+		b.must(b.Latency(d))
 		began := time.Now()
 		c.want("slow", "one slow")
 		if took := time.Since(began); took < 2*d {
 			t.Errorf("an answer took %s, want at least twice %s", took, d)
 		}
 	}
-	b.must(b.Heal(b.ctx))
+	b.must(b.Heal())
 	c.want("the same connection", "one the same connection")
+}
+
+func TestWhileHalfOpenEndsAreLostToo(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	b := open(t)
+	b.must(b.Up(l.Addr().String()))
+	c, gone := b.dial(), b.dial()
+	var ends []net.Conn
+	for range 2 {
+		n, err := l.Accept()
+		b.must(err)
+		defer n.Close()
+		ends = append(ends, n)
+	}
+	b.must(b.HalfOpen())
+	gone.Close()
+	for _, n := range ends {
+		n.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
+		if _, err := n.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("a node saw %v, want nothing of its client's end", err)
+		}
+		n.Close()
+	}
+	if got, err := c.ask("lost", 200*time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%q, %v, want silence though the node has ended", got, err)
+	}
+	b.must(b.Heal())
+	c.wantReset()
+}
+
+func TestAnEndThatTakesNothingMoreLeavesNothingBehind(t *testing.T) {
+	for _, delay := range []time.Duration{0, 50 * time.Millisecond} {
+		b := open(t)
+		b.must(b.Latency(delay))
+		flood := []byte(strings.Repeat("x", 10_000) + "\n")
+		for range 3 {
+			c := b.dial()
+			c.want("hello", "one hello")
+			go func() { // who sends and does not read
+				for {
+					if _, err := c.Write(flood); err != nil {
+						return
+					}
+				}
+			}()
+		}
+		b.Down()
+		b.must(b.Close()) // waits for all relays
+	}
 }
 
 func TestANodeMayGoAndComeBackElsewhere(t *testing.T) {
 	b := open(t)
 	c := b.dial()
 	c.want("hello", "one hello")
-	b.must(b.Latency(b.ctx, 50*time.Millisecond))
+	b.must(b.Latency(50 * time.Millisecond))
 	b.Down()
 	c.wantReset()
 	b.wantRefused()
-	b.must(b.Heal(b.ctx))
+	b.must(b.Heal())
 	b.wantRefused() // there is no node to heal the way to
-	b.must(b.Latency(b.ctx, 50*time.Millisecond))
+	b.must(b.Latency(50 * time.Millisecond))
 	b.Cut()
 	b.must(b.Up(startEcho(t, "two").addr()))
 	b.wantRefused() // and a node does not heal the way
-	b.must(b.Heal(b.ctx))
+	b.must(b.Heal())
 	c = b.dial()
 	c.want("hello", "two hello")
-	b.must(b.Latency(b.ctx, 50*time.Millisecond))
+	b.must(b.Latency(50 * time.Millisecond))
 	b.must(b.Up(startEcho(t, "three").addr()))
 	c.wantReset()
 	began := time.Now()
@@ -221,7 +271,7 @@ func TestTheNodesResetIsPassedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	b := &bed{t, p, t.Context()}
+	b := &bed{t, p}
 	b.must(b.Up(l.Addr().String()))
 	c := b.dial()
 	n, err := l.Accept()
@@ -240,14 +290,20 @@ func TestANodeThatIsNotThereResets(t *testing.T) {
 	l.Close()
 	b := open(t)
 	b.must(b.Up(gone))
-	c := b.dial()
+	conn, err := net.Dial("tcp", b.Addr())
+	if errors.Is(err, syscall.ECONNRESET) {
+		return // so soon
+	}
+	b.must(err)
+	defer conn.Close()
+	c := &client{t, conn, bufio.NewReader(conn)}
 	c.SetDeadline(time.Now().Add(10 * time.Second))
 	if _, err := c.lines.ReadByte(); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("read = %v, want the end", err)
 	}
 }
 
-func TestAPlainProxyHasNoToxics(t *testing.T) {
+func TestAPlainProxyDelaysAndLosesNothing(t *testing.T) {
 	g, err := ListenGroup(2, true)
 	if err != nil {
 		t.Fatal(err)
@@ -275,7 +331,7 @@ func TestAGroupReachesTheNamedOrAll(t *testing.T) {
 		if err := g[i].Up(startEcho(t, name).addr()); err != nil {
 			t.Fatal(err)
 		}
-		beds = append(beds, &bed{t, g[i], t.Context()})
+		beds = append(beds, &bed{t, g[i]})
 	}
 	beds[0].must(g.Cut(t.Context(), 1))
 	beds[0].dial().want("x", "a x")
