@@ -16,7 +16,7 @@ func (Cases) AFF009Lapsed() bench.Case {
 		Stimulus:    "as many bound sessions as the declared capacity; when all have lapsed, three quarters as many new ones, two turns each",
 		Requirement: "the new sessions are served and stay on their workers",
 		Claims:      []string{"affinity.idleTTL"},
-		Variant:     "shortTTL+smallCapacity", Alone: true, Cost: 4 * time.Second,
+		Variant:     "shortTTL+smallCapacity", Alone: true, Cost: 3 * time.Second,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			n := r.Capacity()
 			r.Parallel(n, 8, func(s int) {

@@ -75,7 +75,7 @@ func failed(name, how string, failures ...failure) bench.Case {
 		ID:          "AFF-004/" + name,
 		Stimulus:    "new sessions whose first turn " + how + ", on both endpoints, streaming or not; then a second turn, of every third session also a third",
 		Requirement: "the second turns are placed like those of new sessions, and a third follows the second",
-		Alone:       true, Cost: time.Duration(len(failures)) * 700 * time.Millisecond,
+		Alone:       true, Cost: costOf(failures),
 		Limit: bench.LimitFor(6 * plan.N * len(shapes) * len(failures)), // a first turn, one or two more, and up to three of others
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			type session struct {
@@ -120,7 +120,7 @@ func failed(name, how string, failures ...failure) bench.Case {
 						newcomer(ctx, r, 2*(from+n)+o)
 					}
 					for range x.keyless {
-						r.Do(ctx, bench.Req{Phase: "between", Tokens: 1})
+						keyless(ctx, r)
 					}
 					for t := range x.turns {
 						r.Do(ctx, bench.Req{Session: id, Turn: 1 + t, Tokens: 1, Phase: "after " + f.name}.In(bench.Shapes()[(x.i*5+3+3*t)%8]))
@@ -142,6 +142,15 @@ func failed(name, how string, failures ...failure) bench.Case {
 			return judge.All(all...)(h)
 		},
 	}
+}
+
+func costOf(failures []failure) (cost time.Duration) {
+	for _, f := range failures {
+		if cost += 700 * time.Millisecond; f.rare {
+			cost -= 500 * time.Millisecond
+		}
+	}
+	return cost
 }
 
 // fail sends a request that fails as f says.

@@ -90,9 +90,7 @@ func (Cases) AFF006Lapses() bench.Case {
 			r.Pause(ctx, r.IdleTTL()*5/4+250*time.Millisecond)
 			// Another order, and keyless requests between, keep a rotation out of step.
 			for _, s := range r.Rand().Perm(k) {
-				for range r.Rand().IntN(3) {
-					r.Do(ctx, bench.Req{Phase: "between", Tokens: 1})
-				}
+				between(ctx, r)
 				for t := range 2 {
 					r.Do(ctx, bench.Req{Session: r.SessionID(s), Turn: 1 + t, Phase: "lapsed"}.In(bench.Shapes()[(s+1+3*t)%8]))
 				}

@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/routeproof/routeproof/suites/bench"
 	"github.com/routeproof/routeproof/suites/history"
@@ -104,6 +105,7 @@ func (Cases) AFF002Distinct() bench.Case {
 		ID:          "AFF-002/distinct-ids",
 		Stimulus:    "pairs of session ids that differ in case, in one byte at either end or in the middle, in length, in zeros, in blanks, in or behind punctuation, on both endpoints",
 		Requirement: "of each kind some pair lies on two workers, and the sessions lie over the fleet",
+		Cost:        1300 * time.Millisecond,
 		Limit:       bench.LimitFor(2 * pairs * cells),
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			var all []bench.Req

@@ -25,9 +25,7 @@ func (Cases) AFF018Final() bench.Case {
 						q.Header = named("X-Dynamo-Session-Final", []string{"true", "1", "True"}[s%3])
 					}
 					r.Do(ctx, q)
-					for range r.Rand().IntN(3) { // lest a rotation fall into step
-						r.Do(ctx, bench.Req{Phase: "between", Tokens: 1})
-					}
+					between(ctx, r)
 				}
 			}
 			for t, phase := range []string{"before", "before", "final", "after", "after"} {
@@ -74,9 +72,7 @@ func (Cases) AFF018Parent() bench.Case {
 				header := named(names(id, "")[:2]...)
 				phase := family(i % cells)
 				r.Do(ctx, bench.Req{Counts: id, Header: header, Phase: "parent" + phase, Tokens: 1}.In(bench.Shapes()[i%8]))
-				for range r.Rand().IntN(3) {
-					r.Do(ctx, bench.Req{Phase: "between", Tokens: 1})
-				}
+				between(ctx, r)
 				// For the judge it is the same session: it must not come back to where that is.
 				r.Do(ctx, bench.Req{Counts: id, Turn: 1, Header: named(names(id+"-child", id)...), Phase: "child" + phase, Tokens: 1}.In(bench.Shapes()[(i+1)%8]))
 			}

@@ -26,9 +26,7 @@ func (Cases) AFF021Free() bench.Case {
 				r.Do(ctx, bench.Req{Session: id, Phase: "bound", Tokens: 1}.In(shape))
 				// For the judge it is the same session: it must not come to where that is.
 				r.Do(ctx, bench.Req{Counts: id, Turn: 1, Phase: "free", Tokens: 1}.In(shape))
-				for range r.Rand().IntN(3) {
-					r.Do(ctx, bench.Req{Phase: "between", Tokens: 1})
-				}
+				between(ctx, r)
 				r.Do(ctx, bench.Req{Session: id, Turn: 2, Phase: "bound", Tokens: 1}.In(shape))
 			}
 			return nil
@@ -49,7 +47,7 @@ func (Cases) AFF021Idle() bench.Case {
 		Stimulus:    "bound sessions, then requests without an id over the same connections, all on both endpoints, streaming or not, for one and a quarter idle times; then the sessions' next turns",
 		Requirement: "those are placed like new ones",
 		Claims:      []string{"affinity.idleTTL"},
-		Variant:     shortTTL, Cost: 4 * time.Second, Limit: time.Minute,
+		Variant:     shortTTL, Cost: 3 * time.Second, Limit: time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			kept := func(i int) bench.Shape {
 				shape := bench.FreshShapes()[i%4]
@@ -96,7 +94,7 @@ func serverError(name, how string, pinned bool, codes ...int) bench.Case {
 		ID:          "AFF-022/" + name,
 		Stimulus:    "bound sessions, one turn of which " + how + ", in every shape; then two more turns",
 		Requirement: "the error is passed on from one worker, the next turns are placed like new ones, and the last follow them",
-		Alone:       true, Cost: time.Second, Limit: bench.LimitFor(8 * each * len(codes)),
+		Alone:       true, Cost: 2 * time.Second, Limit: bench.LimitFor(8 * each * len(codes)),
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for s := range each * len(codes) {
 				id, code, shape := r.SessionID(s), codes[s%len(codes)], s/len(codes)
@@ -109,8 +107,8 @@ func serverError(name, how string, pinned bool, codes ...int) bench.Case {
 				}
 				r.Plan(q.Key, status(code).plan)
 				r.Do(ctx, q)
-				for o := range 1 + r.Rand().IntN(3) {
-					newcomer(ctx, r, 3*s+o)
+				for o := range 1 + r.Rand().IntN(2) {
+					newcomer(ctx, r, 2*s+o)
 				}
 				between(ctx, r)
 				for t := range 2 {

@@ -44,14 +44,20 @@ func stick(sessions int, phases ...string) judge.Judge {
 // between sends a few keyless requests, which keep a strict rotation from falling into step.
 func between(ctx context.Context, r *bench.Run) {
 	for range r.Rand().IntN(3) {
-		r.Do(ctx, bench.Req{Phase: "between", Tokens: 1})
+		keyless(ctx, r)
 	}
+}
+
+// keyless sends a request of nobody's. Where others' requests only have to be there, their
+// connections are kept alive: new ones would cost more than the requests.
+func keyless(ctx context.Context, r *bench.Run) {
+	r.Do(ctx, bench.Req{Phase: "between", Tokens: 1, Kept: true})
 }
 
 // newcomer binds another session. Who places new sessions where the fewest are would
 // otherwise rightly place one that has just lost its binding where it was.
 func newcomer(ctx context.Context, r *bench.Run, n int) {
-	r.Do(ctx, bench.Req{Session: r.SessionID(1_000_000 + n), Phase: "newcomer", Tokens: 1})
+	r.Do(ctx, bench.Req{Session: r.SessionID(1_000_000 + n), Phase: "newcomer", Tokens: 1, Kept: true})
 }
 
 // AFF022Prefill: a prefill worker that is broken.

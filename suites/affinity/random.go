@@ -14,7 +14,7 @@ func (Cases) AFF020Random() bench.Case {
 		ID:          "AFF-020/random",
 		Stimulus:    "150 conversations of 30 to 60 operations at random on a few sessions, workers and ranks: turns, commits, ends, questions, clients that leave, deaths, full tables, times shortly before, at and after whatever comes due",
 		Requirement: "every answer is one that the rules allow after all that came before it; what is not is shown as the smallest conversation that was found",
-		Limit:       time.Minute, Cost: 1500 * time.Millisecond,
+		Limit:       time.Minute, Cost: 4 * time.Second,
 		Talk:  r,
 		Judge: judge.Modelled(r.Conversations),
 	}
@@ -27,7 +27,7 @@ func (Cases) AFF020Batches() bench.Case {
 		ID:          "AFF-020/batches",
 		Stimulus:    "60 conversations of 40 to 80 operations at random, most of them in batches of up to 8 with leases from the same batch, from before it, and of operations that give none or come later",
 		Requirement: "every answer is one that the rules allow after all that came before it: a batch is its operations, one after another, of which none waits",
-		Limit:       time.Minute, Cost: 1500 * time.Millisecond,
+		Limit:       time.Minute, Cost: 2500 * time.Millisecond,
 		Talk:  r,
 		Judge: judge.Modelled(r.Conversations),
 	}

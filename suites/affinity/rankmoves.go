@@ -27,9 +27,7 @@ func (Cases) AFF005Ranks() bench.Case {
 			r.Crash(victim)
 			for t := 1; t < 4; t++ {
 				for _, s := range r.Rand().Perm(sessions) {
-					for range r.Rand().IntN(3) { // lest a rotation fall into step
-						r.Do(ctx, bench.Req{Phase: "between", Tokens: 1})
-					}
+					between(ctx, r)
 					r.Do(ctx, bench.Req{Session: r.SessionID(s), Turn: t, Phase: "after", Tokens: 1}.In(bench.Shapes()[(s+t)%8]))
 				}
 			}

@@ -23,6 +23,7 @@ func (Cases) AFF001Turns() bench.Case {
 		ID:          "AFF-001/turns",
 		Stimulus:    "60 sessions of 12 turns and 4 of 60, every turn in another shape, eight sessions at a time; every fourth first turn answered 201 and every fourth 202; the header's name now and then in lower case, the body without a Content-Length, of 400 kB, or of 100 kB and sent when the router has said `100 Continue`",
 		Requirement: "each session's turns are all at one worker, and not every session's at the same",
+		Cost:        2 * time.Second,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			large := strings.Repeat("tokens and ", 400_000/len("tokens and "))
 			shapes := make([]func(int) bench.Shape, sessions)
@@ -71,7 +72,7 @@ func (Cases) AFF001Many() bench.Case {
 		ID:          "AFF-001/many-sessions",
 		Stimulus:    "600 sessions, a turn of each in four rounds, eight at a time",
 		Requirement: "each session's turns are all at one worker",
-		Cost:        time.Second,
+		Cost:        2 * time.Second,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for t := range rounds {
 				order := r.Rand().Perm(sessions)
@@ -122,7 +123,7 @@ func (Cases) AFF003Together() bench.Case {
 		ID:          "AFF-003/together",
 		Stimulus:    "20 first turns at once in each of 32 new sessions, two of which are answered only after a second, in every shape",
 		Requirement: "all first turns of a session reach one worker",
-		Cost:        2500 * time.Millisecond,
+		Cost:        1200 * time.Millisecond,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			r.Parallel(sessions+slow, 1+slow, func(s int) {
 				// Headers take a moment, so that all first turns are in flight together.

@@ -50,6 +50,7 @@ func (Cases) BND002Prompts() bench.Case {
 		ID:          "BND-002/large-prompt",
 		Stimulus:    "prompts of 1 MiB in every shape, with and without a Content-Length, keyless and in a session",
 		Requirement: "each reaches a worker whole and is answered",
+		Cost:        1500 * time.Millisecond,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			prompt := strings.Repeat("tokens and ", size/len("tokens and ")+1)
 			shapes := bench.Shapes()

@@ -3,6 +3,7 @@ package bounds
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/routeproof/routeproof/suites/bench"
 	"github.com/routeproof/routeproof/suites/history"
@@ -18,6 +19,7 @@ func (Cases) BND002Phases() bench.Case {
 		Requirement: "each reaches a worker of both phases at its full length and is answered",
 		Claims:      []string{"pds.split"},
 		Fleet:       bench.Split,
+		Cost:        1500 * time.Millisecond,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			prompt := strings.Repeat("tokens and ", size/len("tokens and ")+1)
 			for i, shape := range bench.Shapes() {

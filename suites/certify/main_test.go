@@ -113,7 +113,7 @@ func playTarget(addr, file string) {
 }
 
 // quick are cases that take a few milliseconds each.
-var quick = []string{"RTE-003/request", "RTE-004/response", "STR-003/reset", "RES-003/no-second-dispatch"}
+var quick = []string{"RTE-003/request", "RTE-004/response", "STR-003/reset", "RTE-002/unknown-model"}
 
 func quickJobs() (jobs []suites.Job) {
 	for _, id := range quick {

@@ -20,7 +20,7 @@ const defaultShards = 8
 const maxShards = 64
 
 // aloneCost is what a case costs beyond its own time where it gets a target of its own.
-const aloneCost = 200 * time.Millisecond
+const aloneCost = 60 * time.Millisecond
 
 // AllJobs is everything that certify must run: every case, or those of one
 // profile's clauses.

@@ -47,7 +47,7 @@ func (Cases) PDS002Sessions() bench.Case {
 		Stimulus:    "36 sessions of five turns in every shape, six at a time; then five more turns each, at once",
 		Requirement: "a session's turns are prefilled at one worker and decoded at one, and sessions lie over the workers of both phases",
 		Claims:      []string{"affinity.key"},
-		Fleet:       split, Cost: 2 * time.Second,
+		Fleet:       split, Cost: 600 * time.Millisecond,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			r.Parallel(sessions, 6, func(s int) {
 				for t := range turns {

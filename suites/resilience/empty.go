@@ -50,7 +50,7 @@ func (Cases) RES007Empty() bench.Case {
 		ID:          "RES-007/no-worker",
 		Stimulus:    "bound sessions; all workers leave; keyless requests, turns of the bound sessions and first turns of new ones, in every shape; all come back; three turns of every session",
 		Requirement: "while there is no worker each is answered 5xx within 2 s and reaches none; afterwards all are served, and the sessions stick",
-		Alone:       true, Cost: time.Second, Limit: time.Minute,
+		Alone:       true, Cost: 200 * time.Millisecond, Limit: time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			r.Parallel(bound, 8, func(s int) {
 				r.Do(ctx, bench.Req{Session: r.SessionID(s), Phase: "before"}.In(bench.Shapes()[s%8]))
@@ -82,7 +82,7 @@ func (Cases) RTE006Empty() bench.Case {
 		Stimulus:    "bound sessions; all workers leave; keyless requests, turns of the bound sessions and first turns of new ones, in every shape",
 		Requirement: "each is answered 503 with Retry-After and an error object whose code is unavailable",
 		Claims:      []string{"scaling.empty"},
-		Alone:       true, Cost: time.Second, Limit: time.Minute,
+		Alone:       true, Cost: 200 * time.Millisecond, Limit: time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			r.Parallel(bound, 8, func(s int) {
 				r.Do(ctx, bench.Req{Session: r.SessionID(s), Phase: "before"}.In(bench.Shapes()[s%8]))

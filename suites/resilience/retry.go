@@ -80,7 +80,7 @@ func (Cases) RES006Back() bench.Case {
 		ID:          "RES-006/back",
 		Stimulus:    "one worker refuses connections and one crashes; traffic; both come back; after the convergence time, a counted sample",
 		Requirement: "each serves its share of the sample",
-		Alone:       true, Cost: 4 * time.Second,
+		Alone:       true, Cost: 2300 * time.Millisecond,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			refusing, dead := r.Workers()[0], r.Workers()[3]
 			r.Fault(refusing, bench.Fault{Kind: worker.Refuse})
@@ -117,7 +117,7 @@ func (Cases) RES003Once() bench.Case {
 		ID:          "RES-003/no-second-dispatch",
 		Stimulus:    "workers that break off (reset or close) after the client has seen 1 or 3 events, or half of an answer that is not streamed, keyless and in sessions",
 		Requirement: "no worker gets the request again",
-		Alone:       true,
+		Alone:       true, Cost: 2800 * time.Millisecond,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			for i, s := range bench.Shapes() {
 				for _, n := range after {

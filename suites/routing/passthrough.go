@@ -88,7 +88,7 @@ func (Cases) RTE003Retried() bench.Case {
 		ID:          "RTE-003/retried",
 		Stimulus:    "one worker of four refuses connections; such requests, keyless and in new sessions, in every shape",
 		Requirement: "the worker that answers has received the same path, headers and JSON value",
-		Alone:       true, Claims: []string{"resilience.retry"},
+		Alone:       true, Cost: 1500 * time.Millisecond, Claims: []string{"resilience.retry"},
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			r.Fault(r.Workers()[1], bench.Fault{Kind: worker.Refuse})
 			for i := range 48 {

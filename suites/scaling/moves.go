@@ -23,7 +23,7 @@ func (Cases) SCL001Moves() bench.Case {
 		ID:          "SCL-001/three-four-three",
 		Stimulus:    "200 bound sessions; a fourth worker joins, first in the list; turns; it leaves again; turns",
 		Requirement: "table: nobody moves off a worker that stays; hash: at most twice the fair share moves, and all come back",
-		Workers:     3, Alone: true, Cost: 1500e6, Limit: time.Minute,
+		Workers:     3, Alone: true, Cost: 700e6, Limit: time.Minute,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			round := func(phase string) {
 				for i, s := range r.Rand().Perm(sessions) {

@@ -119,7 +119,9 @@ func (Cases) SPX031Sessions() bench.Case {
 	sc.Size().Is(sized(1, lineage.DefaultSessions))
 	sc.Frontiers(lineage.Numbered(0)).Is(nothing)
 	sc.Frontiers(lineage.Numbered(1)).Is(reaches(at(w1, a)))
-	return bench.Indexed("SPX-031/sessions", "an index of its own settings, 16,384 sessions, and one more", "the 16,384 are held, and for the last the first goes", sc)
+	c := bench.Indexed("SPX-031/sessions", "an index of its own settings, 16,384 sessions, and one more", "the 16,384 are held, and for the last the first goes", sc)
+	c.Cost = 1500 * time.Millisecond
+	return c
 }
 
 // SPX018Settings are instances that can be, and that cannot.
