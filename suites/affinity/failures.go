@@ -11,7 +11,6 @@ import (
 	"github.com/routeproof/routeproof/suites/history"
 	"github.com/routeproof/routeproof/suites/judge"
 	"github.com/routeproof/routeproof/suites/judge/stats"
-	"github.com/routeproof/routeproof/suites/script"
 )
 
 // replan is the sample of sessions, per cell, that tells a router which binds 19
@@ -59,91 +58,6 @@ func broken(name string, close bool) failure {
 	return failure{name: name, plan: bench.Plan{Fault: &bench.Fault{Kind: worker.ResetBeforeHeaders, Close: close}}}
 }
 
-// failed makes a case of first turns that fail, wherever they land, each followed
-// by a second turn. Failures of a kind have a target of their own, since a router
-// may keep a failing worker out of sight for a while.
-func failed(name, how string, failures ...failure) bench.Case {
-	shapes := bench.FreshShapes()
-	plan, alpha := replan(len(shapes) * len(failures))
-	times := func(f failure) int {
-		if f.rare {
-			return plan.N
-		}
-		return plan.N * len(shapes)
-	}
-	return bench.Case{
-		ID:          "AFF-004/" + name,
-		Stimulus:    "new sessions whose first turn " + how + ", on both endpoints, streaming or not; then a second turn, of every third session also a third",
-		Requirement: "the second turns are placed like those of new sessions, and a third follows the second",
-		Alone:       true, Cost: costOf(failures),
-		Limit: bench.LimitFor(6 * plan.N * len(shapes) * len(failures)), // a first turn, one or two more, and up to three of others
-		Drive: func(ctx context.Context, r *bench.Run) error {
-			type session struct {
-				i, others, keyless, turns int
-			}
-			var all []session
-			of, width := map[string]int{}, 1
-			for i := range plan.N * len(shapes) * len(failures) {
-				f := failures[i/len(shapes)%len(failures)]
-				if f.rare && (i/len(shapes)/len(failures)%len(shapes) != i%len(shapes) || of[f.name] == times(f)) {
-					continue // one shape a round, each in its turn
-				}
-				if f.leave { // which a router may take 2 s to notice
-					width = 8
-				}
-				turns := 1
-				if of[f.name]++; of[f.name]%3 == 0 { // enough to see whether it is bound by now
-					turns = 2
-				}
-				// A few requests of others, more or fewer, keep what rotates from falling into step.
-				all = append(all, session{i, 1 + r.Rand().IntN(2), r.Rand().IntN(2), turns})
-			}
-			// First turns of several sessions at once, then the rest of each by itself: what else
-			// is in flight must not decide where a second turn goes.
-			for from := 0; from < len(all); from += width {
-				group := all[from:min(from+width, len(all))]
-				about := func(n int) (session, failure, string) {
-					return group[n], failures[group[n].i/len(shapes)%len(failures)], r.SessionID(from + n)
-				}
-				r.Parallel(len(group), width, func(n int) {
-					x, f, id := about(n)
-					q := bench.Req{Session: id, Tokens: 1, Phase: f.name}.In(shapes[x.i%len(shapes)])
-					if f.pin {
-						at := script.At(r.Workers()[x.i%len(r.Workers())])
-						q.Pin = &at
-					}
-					fail(ctx, r, f, q)
-				})
-				for n := range group {
-					x, f, id := about(n)
-					for o := range x.others {
-						newcomer(ctx, r, 2*(from+n)+o)
-					}
-					for range x.keyless {
-						keyless(ctx, r)
-					}
-					for t := range x.turns {
-						r.Do(ctx, bench.Req{Session: id, Turn: 1 + t, Tokens: 1, Phase: "after " + f.name}.In(bench.Shapes()[(x.i*5+3+3*t)%8]))
-					}
-				}
-			}
-			return nil
-		},
-		Judge: func(h *history.History) judge.Finding {
-			var all []judge.Judge
-			for _, f := range failures {
-				cell := judge.ByShape
-				if f.rare {
-					cell = judge.ByPhase
-				}
-				all = append(all, judge.Unserved(times(f), f.name), judge.Settled(times(f)/5, "after "+f.name), judge.Replaced(cell, plan.N*3/4, alpha,
-					f.name, "after "+f.name, "between", "a session whose first turn failed ("+f.name+") to be placed like a new one"))
-			}
-			return judge.All(all...)(h)
-		},
-	}
-}
-
 func costOf(failures []failure) (cost time.Duration) {
 	for _, f := range failures {
 		if cost += 700 * time.Millisecond; f.rare {
@@ -155,7 +69,6 @@ func costOf(failures []failure) (cost time.Duration) {
 
 // fail sends a request that fails as f says.
 func fail(ctx context.Context, r *bench.Run, f failure, q bench.Req) {
-	q.Key = r.Key()
 	r.Plan(q.Key, f.plan)
 	p := r.Start(ctx, q)
 	if f.leave {

@@ -40,7 +40,7 @@ func ReplacedInHalves(need int, alpha float64, free, expected string, turns ...T
 			for _, t := range turns {
 				returned(h, cells, half, t.Before, t.After)
 			}
-			one := replaced(h, cells, need, alpha, free, expected)
+			one := replaced(h, cells, need, func(c *returns) bool { return c.n >= need }, alpha, free, expected)
 			f.Violations = append(f.Violations, one.Violations...)
 			if f.Inconclusive == "" {
 				f.Inconclusive = one.Inconclusive

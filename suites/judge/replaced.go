@@ -14,11 +14,22 @@ import (
 // room for routers that keep some workers out of sight for a while.
 const Chance = 0.5
 
+// Binds is the share of sessions that the smallest fault keeps where they were that a
+// sample must show; and where so few came back that such a fault would do it at a rate of
+// excluded or less, however often one looks, there is none.
+const (
+	Binds    = 0.95
+	excluded = 1e-7
+)
+
+// PlacedAnew says whether back of n sessions are so few that nothing binds them.
+func PlacedAnew(n, back int) bool { return stats.LowerTail(n, back, Binds) <= excluded }
+
 // Replaced requires that the sessions of each cell were placed anew: that not so
 // many of them came back to the worker they had before that chance would do it
 // at a rate of alpha or less (an exact binomial tail with probability Chance).
 // It reads the pair of turns named by the phases, of at least need sessions per
-// cell. A turn before that was tried at several workers had a first and a last
+// cell, or of fewer if these were PlacedAnew. A turn before that was tried at several workers had a first and a last
 // one, and a router may wrongly keep either; each question gets half of alpha.
 // Where all of a cell's sessions ended up on one and the same worker, and so did
 // nearly all of the free requests, those of that phase, which nothing binds, new
@@ -27,11 +38,12 @@ func Replaced(cell Cell, need int, alpha float64, before, after, free, expected 
 	return func(h *history.History) Finding {
 		cells := map[string]*returns{}
 		returned(h, cells, func(first, _ *history.Request) string { return cell(first) }, before, after)
-		return replaced(h, cells, need, alpha, free, expected)
+		enough := func(c *returns) bool { return c.n >= need || PlacedAnew(c.n, max(c.first, c.last)) }
+		return replaced(h, cells, need, enough, alpha, free, expected)
 	}
 }
 
-func replaced(h *history.History, cells map[string]*returns, need int, alpha float64, free, expected string) (f Finding) {
+func replaced(h *history.History, cells map[string]*returns, need int, enough func(*returns) bool, alpha float64, free, expected string) (f Finding) {
 	if len(cells) == 0 {
 		f.Inconclusive = "no session was seen at a worker both before and after"
 	}
@@ -40,7 +52,7 @@ func replaced(h *history.History, cells map[string]*returns, need int, alpha flo
 		slices.Sort(c.keys)
 		back := max(c.last, c.first)
 		switch {
-		case c.n < need:
+		case !enough(c):
 			f.Inconclusive = fmt.Sprintf("%s: only %d of %d sessions can be judged", name, c.n, need)
 		case stats.UpperTail(c.n, back, Chance) > alpha/2:
 		case len(c.to) == 1 && crowded(h, c.to, free):

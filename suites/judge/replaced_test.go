@@ -2,6 +2,7 @@ package judge_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -60,6 +61,42 @@ func TestReplacedBlamesNobodyForOneCellsLack(t *testing.T) {
 			again(h, 10, []string{"w0>w0"}, completions)
 		}, doubt + "1 of 3"},
 	)
+}
+
+func TestReplacedNeedsNoMoreOnceABindingIsExcluded(t *testing.T) {
+	tell := func(n, back int) func(*story) {
+		return func(h *story) {
+			for i := range n {
+				to := "w1"
+				if i < back {
+					to = "w0"
+				}
+				again(h, i, []string{"w0>" + to})
+			}
+		}
+	}
+	try(t, judge.Replaced(judge.ByShape, 53, 1e-8, "first", "second", "free", "to be placed anew"),
+		trial{"four of twelve came back", tell(12, 4), ""},
+		trial{"six of twelve did", tell(12, 6), doubt + "12 of 53"},
+		trial{"none of five", tell(5, 0), doubt + "5 of 53"},
+		trial{"none of six", tell(6, 0), ""},
+	)
+}
+
+func TestPlacedAnewExcludesABindingOfNineteenInTwenty(t *testing.T) {
+	for n := range 60 {
+		for back := range n + 1 {
+			// The chance of so few returns or fewer, summed up by hand.
+			p, term := 0.0, math.Pow(0.05, float64(n))
+			for k := range back + 1 {
+				p += term
+				term *= float64(n-k) / float64(k+1) * 0.95 / 0.05
+			}
+			if got := judge.PlacedAnew(n, back); got != (p <= 1e-7) && math.Abs(p-1e-7) > 1e-12 {
+				t.Errorf("PlacedAnew(%d, %d) = %t at a chance of %g", n, back, got, p)
+			}
+		}
+	}
 }
 
 // With the numbers that cases use: 47 sessions a cell, a rate of 1e-6 over 4 cells.
