@@ -35,6 +35,7 @@ type Setting struct {
 	Workers int    // aggregated ones
 	Fleet   Fleet  // and others
 	Store   string // kind of the discovery store where the target looks for them; "": it is told
+	Where          // and how it gets there
 }
 
 // Bench is a running target with its fleet.

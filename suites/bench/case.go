@@ -20,6 +20,7 @@ type Case struct {
 	Workers     int      // aggregated workers at the start; 0 = 4, or none if Fleet has prefill or decode workers
 	Fleet       Fleet    // prefill and decode workers beside them, and ranks
 	Store       string   // kind of the discovery store where the target looks for its workers: target.StoreEtcd or StoreFile; "" = it is told about them
+	Where       Where    // how it gets at the store
 	Variant     string   // manifest variant the target must run in; "" = as written
 	// Alone asks for a target and a fleet of its own. A case that breaks workers or
 	// rewires them needs it; one that only sends requests shares them.

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/routeproof/routeproof/mockers/registrar"
+	"github.com/routeproof/routeproof/mockers/registrar/dir"
 	"github.com/routeproof/routeproof/suites/history"
 	"github.com/routeproof/routeproof/suites/stores"
 	"github.com/routeproof/routeproof/suites/target"
@@ -23,7 +25,14 @@ type Discovery struct {
 	Store     *stores.Store
 	Registrar registrar.Registrar
 
-	lives map[string]int // by worker: how often it was registered
+	lives map[string]int           // by worker: how often it was registered
+	ttls  map[string]time.Duration // by worker: how long its record lives, where that is its own affair
+}
+
+// Where is how the target gets at its store.
+type Where struct {
+	Linked bool // file: by a path on which both the root and its parent are symbolic links
+	Away   bool // etcd: out of the target's reach when it starts, until the case heals the way
 }
 
 // close takes it away; nil is none.
@@ -42,7 +51,15 @@ func (b *Bench) discover(ctx context.Context) (err error) {
 	if b.disc, err = b.env.OpenStore(ctx, b.Store, b.env.Manifest.Wiring.Stores[b.Store]); err != nil {
 		return fmt.Errorf("open a discovery store of kind %s: %w", b.Store, err)
 	}
-	b.disc.lives = map[string]int{}
+	b.disc.lives, b.disc.ttls = map[string]int{}, map[string]time.Duration{}
+	if b.Linked {
+		b.disc.At.Root = b.disc.Store.Linked
+	}
+	if b.Away {
+		if err := b.disc.Store.Cut(ctx); err != nil {
+			return errors.Join(err, b.disc.close())
+		}
+	}
 	for _, id := range b.wired {
 		if err := b.register(ctx, id); err != nil {
 			return errors.Join(err, b.disc.close())
@@ -53,7 +70,14 @@ func (b *Bench) discover(ctx context.Context) (err error) {
 
 // record is a worker's record in its present life.
 func (b *Bench) record(id string) (key string, value []byte, err error) {
-	return b.env.Manifest.Record(b.disc.At, b.targets([]string{id})[0], strconv.Itoa(b.disc.lives[id]))
+	return b.recordAt(id, id)
+}
+
+// recordAt is the same where the worker is to be found at another one's address.
+func (b *Bench) recordAt(id, at string) (key string, value []byte, err error) {
+	w := b.targets([]string{at})[0]
+	w.ID = b.targets([]string{id})[0].ID
+	return b.env.Manifest.Record(b.disc.At, w, strconv.Itoa(b.disc.lives[id]), b.disc.ttls[id])
 }
 
 // ttl is how long records outlive their owners.
@@ -64,7 +88,7 @@ func (b *Bench) register(ctx context.Context, id string) error {
 	b.disc.lives[id]++
 	key, value, err := b.record(id)
 	if err == nil {
-		err = b.disc.Registrar.Register(ctx, registrar.Entry{Key: key, Value: value, TTL: b.ttl()})
+		err = b.disc.Registrar.Register(ctx, registrar.Entry{Key: key, Value: value, TTL: cmp.Or(b.disc.ttls[id], b.ttl())})
 	}
 	if err != nil {
 		return fmt.Errorf("register worker %s: %w", id, err)
@@ -141,21 +165,75 @@ func (r *Run) Thaw(ctx context.Context, id string) {
 	r.bench.wired = append(r.bench.wired, id)
 }
 
-// Relocate changes a worker's record: it is to be found where the other worker is.
-func (r *Run) Relocate(ctx context.Context, id, to string) {
+// Relocate changes a worker's record: it is to be found where the other worker is. The
+// record is put by its owner, or by means of change.
+func (r *Run) Relocate(ctx context.Context, id, to string, change Change) {
 	r.owned("move", id, func(key string) error {
-		w := r.bench.targets([]string{to})[0]
-		w.ID = r.bench.targets([]string{id})[0].ID
 		r.bench.disc.lives[id]++
-		_, value, err := r.bench.env.Manifest.Record(r.bench.disc.At, w, strconv.Itoa(r.bench.disc.lives[id]))
+		_, value, err := r.bench.recordAt(id, to)
 		if err != nil {
 			return err
 		}
-		return r.bench.disc.Registrar.Update(ctx, key, value)
+		if change == nil {
+			return r.bench.disc.Registrar.Update(ctx, key, value)
+		}
+		return r.files(func(f *Files) error { return change(ctx, f, key, value) })
 	})
 	r.Mark("moved", to, id)
 	r.unwire(id)
 	r.bench.wired = append(r.bench.wired, to)
+}
+
+// Files re-exports what can happen to the files of a file store.
+type Files = dir.Registrar
+
+// Change is a way to change a record's file.
+type Change func(ctx context.Context, f *Files, key string, value []byte) error
+
+// InFiles does something to a worker's file, or with id "" to the root, and marks it.
+func (r *Run) InFiles(what, id string, do func(f *Files, key string) error) {
+	if id == "" {
+		r.step(what, "", func() error { return r.files(func(f *Files) error { return do(f, "") }) })
+		return
+	}
+	r.owned(what, id, func(key string) error { return r.files(func(f *Files) error { return do(f, key) }) })
+}
+
+func (r *Run) files(do func(*Files) error) error {
+	f, ok := r.bench.disc.Registrar.(*Files)
+	if !ok {
+		return errors.New("the discovery store has no files")
+	}
+	return do(f)
+}
+
+// InEtcd does something to a worker's record in etcd, and marks it.
+func (r *Run) InEtcd(what, id string, do func(e Leases, key string) error) {
+	r.owned(what, id, func(key string) error {
+		e, ok := r.bench.disc.Registrar.(Leases)
+		if !ok {
+			return errors.New("the discovery store has no leases")
+		}
+		return do(e, key)
+	})
+}
+
+// Leases is what can happen to the leases of an etcd.
+type Leases interface {
+	// RevokeLease ends the lease of a record, which goes with it.
+	RevokeLease(ctx context.Context, key string) error
+}
+
+// Outlives says how long a worker's record lives without its owner, from its next
+// registration on, instead of as long as the manifest says.
+func (r *Run) Outlives(id string, ttl time.Duration) { r.bench.disc.ttls[id] = ttl }
+
+// Rename gives a worker a new name, under which its record is registered next, as after
+// a restart. The old record is nobody's any more.
+func (r *Run) Rename(id, name string) {
+	r.owned("rename", id, func(key string) error { return r.bench.disc.Registrar.Abandon(key) })
+	r.unwire(id)
+	r.bench.names[id] = name
 }
 
 // Spoil makes bytes of a worker's record.
@@ -174,14 +252,39 @@ func (r *Run) Record(id string) []byte {
 
 // Stray puts bytes where the record of a worker would be that does not exist.
 func (r *Run) Stray(ctx context.Context, name string, value []byte) {
-	key, _, err := r.bench.env.Manifest.Record(r.bench.disc.At, target.Worker{ID: name}, "1")
+	r.step("stray", name, func() error { return r.bench.stray(ctx, name, value) })
+}
+
+// Strays puts the same bytes under many such names.
+func (r *Run) Strays(ctx context.Context, prefix string, n int, value []byte) {
+	r.step("strays", "", func() error {
+		for i := range n {
+			if err := r.bench.stray(ctx, prefix+strconv.Itoa(i), value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (b *Bench) stray(ctx context.Context, name string, value []byte) error {
+	key, _, err := b.env.Manifest.Record(b.disc.At, target.Worker{ID: name}, "1", 0)
 	if err == nil {
-		err = r.bench.disc.Registrar.PutRaw(ctx, key, value)
+		err = b.disc.Registrar.PutRaw(ctx, key, value)
 	}
 	if err != nil {
-		r.Fail(fmt.Errorf("put a record named %s: %w", name, err))
+		return fmt.Errorf("put a record named %s: %w", name, err)
 	}
-	r.Mark("stray", name, string(value))
+	return nil
+}
+
+// Addressless is the record of a worker without an address.
+func (r *Run) Addressless(name string) []byte {
+	_, value, err := r.bench.env.Manifest.Record(r.bench.disc.At, target.Worker{ID: name, Model: r.bench.fleet.Models()[0], Role: string(Aggregated)}, "1", 0)
+	if err != nil {
+		r.Fail(err)
+	}
+	return value
 }
 
 // Look notes what is in the store, for the judge.

@@ -215,7 +215,7 @@ func protect(f func() error) (err error) {
 func (p *Pool) shares(c Case) bool { return !c.Alone || p.env.Manifest.Launch.External }
 
 func (p *Pool) open(ctx context.Context, c Case) (*Bench, error) {
-	key := Setting{c.Variant, c.Workers, c.Fleet, c.Store}
+	key := Setting{c.Variant, c.Workers, c.Fleet, c.Store, c.Where}
 	if b := p.shared[key]; b != nil && p.shares(c) {
 		if b.Died() == nil {
 			return b, nil

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/routeproof/routeproof/suites/bench"
-	"github.com/routeproof/routeproof/suites/history"
 	"github.com/routeproof/routeproof/suites/judge"
 	"github.com/routeproof/routeproof/suites/target"
 )
@@ -83,30 +82,61 @@ func gone(mark string, sample int) judge.Judge {
 }
 
 // after sends the requests that gone counts.
-func after(ctx context.Context, r *bench.Run, sample int) {
-	for i := range sample {
-		r.Do(ctx, bench.Req{Phase: "after", Tokens: 1}.In(bench.Shapes()[i%8]))
+func after(ctx context.Context, r *bench.Run, sample int) { sent(ctx, r, "after", sample) }
+
+// sent sends keyless requests, one after another.
+func sent(ctx context.Context, r *bench.Run, phase string, n int) {
+	for i := range n {
+		r.Do(ctx, bench.Req{Phase: phase, Tokens: 1}.In(bench.Shapes()[i%8]))
 	}
 }
 
-// DSC003Leave: a worker that unregisters gets nothing.
-func (Cases) DSC003Leave() []bench.Case {
+// leaves makes a case of a worker whose record is taken away, in whatever way.
+func leaves(name, stimulus, mark string, away func(ctx context.Context, r *bench.Run, id string)) bench.Case {
 	const sample = 60
-	return over(bench.Case{
-		ID:          "DSC-003/leave",
-		Stimulus:    "a worker unregisters while keyless requests come; it goes on serving",
+	return bench.Case{
+		ID:          "DSC-003/" + name,
+		Stimulus:    stimulus + " while keyless requests come; the worker goes on serving",
 		Requirement: "after the convergence time it gets none, and every request is served",
 		Alone:       true,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			r.Discovered(ctx)
 			leaver := r.Workers()[1]
-			r.During(ctx, "during", func() { r.Unregister(ctx, leaver) })
+			r.During(ctx, "during", func() { away(ctx, r, leaver) })
 			r.AwayFrom(ctx, leaver, r.Convergence())
 			after(ctx, r, sample)
 			return nil
 		},
-		Judge: gone("unregister", sample),
-	})
+		Judge: gone(mark, sample),
+	}
+}
+
+func unregister(ctx context.Context, r *bench.Run, id string) { r.Unregister(ctx, id) }
+
+// DSC003Leave: a worker that unregisters gets nothing.
+func (Cases) DSC003Leave() []bench.Case {
+	return over(leaves("leave", "a worker unregisters", "unregister", unregister))
+}
+
+// DSC003Linked: the root is a link, and so is the directory where it lies.
+func (Cases) DSC003Linked() bench.Case {
+	c := leaves("linked", "the router knows the root by a path on which the root and its parent are symbolic links: a worker unregisters", "unregister", unregister)
+	c.Where.Linked = true
+	return in(target.StoreFile, c)
+}
+
+// DSC003RenamedAway: the file is not removed but moved elsewhere.
+func (Cases) DSC003RenamedAway() bench.Case {
+	return in(target.StoreFile, leaves("renamed-away", "a worker's file is renamed out of the root", "renamed away", func(ctx context.Context, r *bench.Run, id string) {
+		r.InFiles("renamed away", id, func(f *bench.Files, key string) error { return f.RenameAway(ctx, key) })
+	}))
+}
+
+// DSC003Revoked: the lease is ended by somebody else.
+func (Cases) DSC003Revoked() bench.Case {
+	return in(target.StoreEtcd, leaves("revoked", "the lease of a worker's record is revoked", "revoke", func(ctx context.Context, r *bench.Run, id string) {
+		r.InEtcd("revoke", id, func(e bench.Leases, key string) error { return e.RevokeLease(ctx, key) })
+	}))
 }
 
 // DSC004Killed: a worker whose owner died gets nothing once its record has lapsed.
@@ -150,34 +180,3 @@ func (Cases) DSC005Frozen() []bench.Case {
 		Judge: judge.All(gone("freeze", sample), judge.Served(1, "back"), judge.Used("thaw", judge.Converged, 8)),
 	})
 }
-
-// DSC006Cut: a store that is out of reach for a while.
-func (Cases) DSC006Cut() bench.Case {
-	const sample, away = 90, 3 * time.Second
-	return in(target.StoreEtcd, bench.Case{
-		ID:          "DSC-006/cut",
-		Stimulus:    "the store is out of the router's reach for a second longer than records live, while their owners keep them alive; keyless requests all the while; then it is back, and a worker registers",
-		Requirement: "every request is served, all workers are still used at the end of the outage, and after it the new one within three seconds",
-		Alone:       true, Cost: 5 * time.Second,
-		Drive: func(ctx context.Context, r *bench.Run) error {
-			r.Discovered(ctx)
-			r.Faulty("cut", func(s *bench.Store) error { return s.Cut(ctx) })
-			r.During(ctx, "outage", func() { r.Pause(ctx, r.TTL()+time.Second) })
-			for i := range sample {
-				r.Do(ctx, bench.Req{Phase: "still", Tokens: 1}.In(bench.Shapes()[i%8]))
-			}
-			r.Faulty("heal", func(s *bench.Store) error { return s.Heal(ctx) })
-			id := r.Add()
-			r.During(ctx, "during", func() { r.Register(ctx, id) })
-			r.Until(ctx, "converging", away, func(w string) bool { return w == id })
-			return nil
-		},
-		Judge: func(h *history.History) judge.Finding {
-			return judge.All(judge.Served(1, "outage"), judge.Served(sample, "still"), judge.Served(1, "during", "converging"),
-				judge.Share(judge.ByPhase, sample, 1, sample, h.Workers, "still"), judge.Used("register", reconnected, 8))(h)
-		},
-	})
-}
-
-// reconnected is how long a router may take to follow its store again.
-func reconnected(*history.History) time.Duration { return 3 * time.Second }

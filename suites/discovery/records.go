@@ -10,38 +10,6 @@ import (
 	"github.com/routeproof/routeproof/suites/target"
 )
 
-// DSC007Ghost: a worker that left while the store was out of reach.
-func (Cases) DSC007Ghost() []bench.Case {
-	const sample = 60
-	ghost := func(name, how string, meanwhile func(ctx context.Context, s *bench.Store) error) bench.Case {
-		return in(target.StoreEtcd, bench.Case{
-			ID:          "DSC-007/" + name,
-			Stimulus:    "a worker unregisters while the store is out of the router's reach" + how + "; then it is back; keyless requests all the while",
-			Requirement: "three seconds later the worker gets none, and every request is served",
-			Alone:       true, Cost: 3 * time.Second,
-			Drive: func(ctx context.Context, r *bench.Run) error {
-				r.Discovered(ctx)
-				leaver := r.Workers()[1]
-				r.Faulty("cut", func(s *bench.Store) error { return s.Cut(ctx) })
-				r.During(ctx, "during", func() { r.Unregister(ctx, leaver) })
-				r.Faulty("meanwhile", func(s *bench.Store) error { return meanwhile(ctx, s) })
-				r.Faulty("heal", func(s *bench.Store) error { return s.Heal(ctx) })
-				r.AwayFrom(ctx, leaver, reconnected(nil))
-				after(ctx, r, sample)
-				return nil
-			},
-			Judge: gone("unregister", sample),
-		})
-	}
-	return []bench.Case{
-		ghost("ghost", "", func(context.Context, *bench.Store) error { return nil }),
-		ghost("compacted", ", and the store forgets its history", func(ctx context.Context, s *bench.Store) error {
-			_, err := s.Compact(ctx)
-			return err
-		}),
-	}
-}
-
 // spoilt are records that no router can use.
 func spoilt(good []byte) [][]byte {
 	half := good[:len(good)/2]
@@ -55,13 +23,13 @@ func (Cases) DSC008Bad() []bench.Case {
 	const sample = 60
 	return over(bench.Case{
 		ID:          "DSC-008/bad",
-		Stimulus:    "eight records are put that cannot be used (empty, cut in half, not UTF-8, of another kind), beside those of three workers; keyless requests; then a fourth worker registers",
+		Stimulus:    "nine records are put that cannot be used (empty, cut in half, not UTF-8, of another kind, without an address), beside those of three workers; keyless requests; then a fourth worker registers",
 		Requirement: "every request is served, all three workers are still used, and the fourth within the convergence time",
 		Alone:       true,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			r.Discovered(ctx)
 			r.During(ctx, "during", func() {
-				for i, v := range spoilt(r.Record(r.Workers()[0])) {
+				for i, v := range append(spoilt(r.Record(r.Workers()[0])), r.Addressless("bad")) {
 					r.Stray(ctx, "bad"+string(rune('a'+i)), v)
 				}
 			})
@@ -76,20 +44,19 @@ func (Cases) DSC008Bad() []bench.Case {
 	})
 }
 
-// DSC009LastGood: a record of a worker that goes bad while the worker lives.
-func (Cases) DSC009LastGood() []bench.Case {
-	const sample = 90
+// DSC008Flood: more that cannot be used than there are workers by far.
+func (Cases) DSC008Flood() []bench.Case {
+	const sample, strays = 60, 2000
 	return over(bench.Case{
-		ID:          "DSC-009/last-good",
-		Stimulus:    "the record of a worker turns into bytes that cannot be used, while its owner keeps it alive; then a fourth worker registers, and is used, which shows that the change has been seen; keyless requests",
-		Requirement: "the worker is used as before, and every request is served",
-		Alone:       true,
+		ID:          "DSC-008/flood",
+		Stimulus:    "2,000 records that cannot be used are put one right after another, beside those of three workers; keyless requests; then a fourth worker registers",
+		Requirement: "every request is served, all three workers are still used, and the fourth within the convergence time",
+		Alone:       true, Cost: 3 * time.Second,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			r.Discovered(ctx)
-			id := r.Workers()[1]
-			r.During(ctx, "during", func() { r.Spoil(ctx, id, []byte("{\"id\":")) })
-			joins(ctx, r)
+			r.During(ctx, "during", func() { r.Strays(ctx, "flood", strays, []byte("{}")) })
 			after(ctx, r, sample)
+			joins(ctx, r)
 			return nil
 		},
 		Judge: func(h *history.History) judge.Finding {
@@ -99,24 +66,80 @@ func (Cases) DSC009LastGood() []bench.Case {
 	})
 }
 
-// DSC010Moved: the same name at a new address.
-func (Cases) DSC010Moved() []bench.Case {
+// DSC009LastGood: a record of a worker that goes bad while the worker lives.
+func (Cases) DSC009LastGood() []bench.Case {
+	return append(over(spoiling("last-good", "turns into bytes that cannot be used", func(ctx context.Context, r *bench.Run, id string) {
+		r.Spoil(ctx, id, []byte("{\"id\":"))
+	})), in(target.StoreFile, spoiling("half", "is written in place, and only its first half", func(ctx context.Context, r *bench.Run, id string) {
+		r.InFiles("halve", id, func(f *bench.Files, key string) error {
+			value := r.Record(id)
+			return f.WriteInPlace(ctx, key, value[:len(value)/2])
+		})
+	})))
+}
+
+// spoiling makes a case of a record that goes bad.
+func spoiling(name, how string, spoil func(ctx context.Context, r *bench.Run, id string)) bench.Case {
+	const sample = 90
+	return bench.Case{
+		ID:          "DSC-009/" + name,
+		Stimulus:    "the record of a worker " + how + ", while its owner keeps it alive; then a fourth worker registers, and is used, which shows that the change has been seen; keyless requests",
+		Requirement: "the worker is used as before, and every request is served",
+		Alone:       true,
+		Drive: func(ctx context.Context, r *bench.Run) error {
+			r.Discovered(ctx)
+			id := r.Workers()[1]
+			r.During(ctx, "during", func() { spoil(ctx, r, id) })
+			joins(ctx, r)
+			after(ctx, r, sample)
+			return nil
+		},
+		Judge: func(h *history.History) judge.Finding {
+			return judge.All(judge.Served(1, "during", "converging"), judge.Served(sample, "after"),
+				judge.Share(judge.ByPhase, sample, 1, sample, h.Workers, "after"), judge.Used("register", judge.Converged, 8))(h)
+		},
+	}
+}
+
+// moved makes a case of a record that comes to name another address.
+func moved(name, how string, change bench.Change) bench.Case {
 	const sample = 60
-	return over(bench.Case{
-		ID:          "DSC-010/moved",
-		Stimulus:    "the record of a worker names another address, where another one serves; keyless requests all the while",
+	return bench.Case{
+		ID:          "DSC-010/" + name,
+		Stimulus:    "the record of a worker names another address, where another one serves" + how + "; keyless requests all the while",
 		Requirement: "within the convergence time the new one gets requests, and after it the old one none; every request is served",
 		Alone:       true,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			r.Discovered(ctx)
 			id, to := r.Workers()[1], r.Add()
-			r.During(ctx, "during", func() { r.Relocate(ctx, id, to) })
+			r.During(ctx, "during", func() { r.Relocate(ctx, id, to, change) })
 			r.AwayFrom(ctx, id, r.Convergence())
 			after(ctx, r, sample)
 			return nil
 		},
 		Judge: judge.All(gone("move", sample), judge.Used("moved", judge.Converged, 8)),
-	})
+	}
+}
+
+// DSC010Moved: the same name at a new address.
+func (Cases) DSC010Moved() []bench.Case { return over(moved("moved", "", nil)) }
+
+// DSC010Ways: files change in more than one way.
+func (Cases) DSC010Ways() []bench.Case {
+	renames := func(ctx context.Context, f *bench.Files, key string, value []byte) error {
+		return f.RenameOver(ctx, key, []byte("{"), value[:len(value)/2], []byte("{}"), value[:len(value)/3], value)
+	}
+	inPlace := func(ctx context.Context, f *bench.Files, key string, value []byte) error {
+		return f.WriteInPlace(ctx, key, value)
+	}
+	swapped := func(ctx context.Context, f *bench.Files, key string, value []byte) error {
+		return f.SwapLink(ctx, key, value)
+	}
+	return []bench.Case{
+		in(target.StoreFile, moved("renames", ", after five atomic renames at once, of which only the last brings a whole record", renames)),
+		in(target.StoreFile, moved("in-place", "; the file is emptied and written in two parts", inPlace)),
+		in(target.StoreFile, moved("swapped", "; the file is replaced by a symbolic link to one outside the root", swapped)),
+	}
 }
 
 // DSC011Sessions: what a router knows of sessions is its own.

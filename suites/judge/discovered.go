@@ -19,6 +19,11 @@ func Converged(h *history.History) time.Duration { return h.Convergence }
 // Used requires that each worker of a mark of the kind gets a request within bound of it.
 // Where fewer than min requests were sent in that time, and none came, nothing can be told.
 func Used(what string, bound Bound, min int) Judge {
+	return UsedSince(what, func(*history.History) time.Duration { return 0 }, bound, min)
+}
+
+// UsedSince is Used for a time that begins a while after the mark.
+func UsedSince(what string, since, bound Bound, min int) Judge {
 	return func(h *history.History) Finding {
 		var g group
 		marked, doubt := 0, 0
@@ -27,26 +32,26 @@ func Used(what string, bound Bound, min int) Judge {
 				continue
 			}
 			marked++
-			end := m.At + bound(h)
+			begin, end := m.At+since(h), m.At+bound(h)
 			var keys []string
 			for _, r := range h.Requests {
-				if r.Sent >= m.At && r.Sent < end {
+				if r.Sent >= begin && r.Sent < end {
 					keys = append(keys, r.Key)
 				}
 			}
 			reached := slices.ContainsFunc(h.Attempts, func(a ledger.Attempt) bool {
-				return a.Worker == m.Worker && a.Arrived >= m.At && a.Arrived < end
+				return a.Worker == m.Worker && a.Arrived >= begin && a.Arrived < end
 			})
 			switch {
 			case reached:
 			case len(keys) < min:
 				doubt++
 			default:
-				g.add(fmt.Sprintf("a request for a worker within %v of its %s", bound(h), what),
+				g.add(fmt.Sprintf("a request for a worker from %v to %v after its %s", since(h), bound(h), what),
 					fmt.Sprintf("none of %d", len(keys)), keys[len(keys)-1])
 			}
 		}
-		return g.orDoubt(marked > 0 && doubt == 0, "of %d workers with a %s, %d got none of the fewer than %d requests that were sent within %v", marked, what, doubt, min, bound(h))
+		return g.orDoubt(marked > 0 && doubt == 0, "of %d workers with a %s, %d got none of the fewer than %d requests that were sent from %v to %v after it", marked, what, doubt, min, since(h), bound(h))
 	}
 }
 

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -75,13 +76,14 @@ func (m *Manifest) readStores(v value) {
 	}
 }
 
-// Record is what stands in a store for a worker.
-func (m *Manifest) Record(at StoreAt, w Worker, incarnation string) (key string, value []byte, err error) {
+// Record is what stands in a store for a worker that lives so long without its owner;
+// ttl 0 is the manifest's.
+func (m *Manifest) Record(at StoreAt, w Worker, incarnation string, ttl time.Duration) (key string, value []byte, err error) {
 	r, ok := m.Wiring.Stores[at.Kind]
 	if !ok {
 		return "", nil, fmt.Errorf("%s: wiring.stores has no %s", m.File, at.Kind)
 	}
-	d := &Data{ManifestDir: m.dir, Host: loopback, Workers: []Worker{w}, Worker: w, Incarnation: incarnation, TTL: r.TTL, Store: at, Aliases: m.Aliases}
+	d := &Data{ManifestDir: m.dir, Host: loopback, Workers: []Worker{w}, Worker: w, Incarnation: incarnation, TTL: cmp.Or(ttl, r.TTL), Store: at, Aliases: m.Aliases}
 	if key, err = r.Key.render(d); err != nil {
 		return "", nil, err
 	}
@@ -108,11 +110,11 @@ func (m *Manifest) rehearseStores() error {
 		at := sampleStore(kind)
 		v, _ := m.resolve("")
 		ws := m.sample(v, "", 1).Workers
-		k1, v1, err := m.Record(at, ws[0], "1")
+		k1, v1, err := m.Record(at, ws[0], "1", 0)
 		if err != nil {
 			return err
 		}
-		k2, v2, err := m.Record(at, ws[1], "1")
+		k2, v2, err := m.Record(at, ws[1], "1", 0)
 		switch {
 		case err != nil:
 			return err

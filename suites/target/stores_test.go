@@ -16,7 +16,7 @@ func TestTheReferenceReadsItsManifestsRecords(t *testing.T) {
 	m := Reference(nil)
 	w := Worker{ID: "w3", URL: "http://127.0.0.1:9", Model: "mock", Role: "decode", Ranks: 4}
 	want := discovery.Worker{ID: "w3", URL: "http://127.0.0.1:9", Models: []string{"mock"}, Role: discovery.Decode, Ranks: 4, Incarnation: "7"}
-	key, value, err := m.Record(StoreAt{Kind: StoreEtcd}, w, "7")
+	key, value, err := m.Record(StoreAt{Kind: StoreEtcd}, w, "7", 0)
 	if err != nil || key != referencePrefix+"/w3" {
 		t.Fatalf("key %q, %v", key, err)
 	}
@@ -25,7 +25,7 @@ func TestTheReferenceReadsItsManifestsRecords(t *testing.T) {
 	}
 
 	at := StoreAt{Kind: StoreFile, Root: t.TempDir()}
-	key, value, err = m.Record(at, w, "7")
+	key, value, err = m.Record(at, w, "7", 0)
 	if err != nil || key != "w3" {
 		t.Fatalf("key %q, %v", key, err)
 	}

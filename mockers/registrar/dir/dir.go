@@ -66,7 +66,7 @@ func New(root string, o Options) (*Registrar, error) {
 	if err != nil {
 		return nil, fmt.Errorf("directory registrar: a directory beside the root: %w", err)
 	}
-	r := &Registrar{files: files{root: real, temp: o.Temp, render: o.Render}, aside: aside}
+	r := &Registrar{files: files{root: real, temp: o.Temp, render: o.Render, skew: new(sync.Map)}, aside: aside}
 	r.Book = book.New[string](r.files, &r.log, o.Reregister)
 	return r, nil
 }

@@ -12,9 +12,10 @@ import (
 )
 
 // WriteInPlace truncates the file and writes it in two parts, as an editor or a
-// careless program does: a reader may see it empty, or half of it.
+// careless program does: a reader may see it empty, or half of it. Its owner, if it
+// has one, keeps it alive as it is now.
 func (r *Registrar) WriteInPlace(ctx context.Context, key string, value []byte) error {
-	return r.do(ctx, registrar.Put, key, "in place", func(path string) error {
+	return r.adopted(ctx, key, value, r.do(ctx, registrar.Put, key, "in place", func(path string) error {
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC|os.O_CREATE, 0o644)
 		if err != nil {
 			return err
@@ -28,26 +29,39 @@ func (r *Registrar) WriteInPlace(ctx context.Context, key string, value []byte) 
 			err = cerr
 		}
 		return err
-	})
+	}))
+}
+
+// adopted has the owner of a record that was just written go on with what it is now.
+func (r *Registrar) adopted(ctx context.Context, key string, value []byte, err error) error {
+	if err != nil {
+		return err
+	}
+	return r.Adopt(ctx, key, value)
 }
 
 // RenameOver replaces the file once per value, one right after the other, each by
-// an atomic rename. The last value is what remains.
+// an atomic rename. The last value is what remains, and what its owner, if it has one,
+// keeps alive.
 func (r *Registrar) RenameOver(ctx context.Context, key string, values ...[]byte) error {
-	return r.do(ctx, registrar.Put, key, fmt.Sprintf("%d renames", len(values)), func(path string) error {
+	if len(values) == 0 {
+		return nil
+	}
+	return r.adopted(ctx, key, values[len(values)-1], r.do(ctx, registrar.Put, key, fmt.Sprintf("%d renames", len(values)), func(path string) error {
 		for _, v := range values {
 			if err := r.files.write(path, v); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
+	}))
 }
 
 // SwapLink makes the key's file a symbolic link to a new file outside the root,
-// in one step. Calling it again swaps the link, and the old file goes.
+// in one step. Calling it again swaps the link, and the old file goes. Its owner, if
+// it has one, keeps it alive as it is now.
 func (r *Registrar) SwapLink(ctx context.Context, key string, value []byte) error {
-	return r.do(ctx, registrar.Put, key, "link", func(path string) error {
+	return r.adopted(ctx, key, value, r.do(ctx, registrar.Put, key, "link", func(path string) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
@@ -67,7 +81,7 @@ func (r *Registrar) SwapLink(ctx context.Context, key string, value []byte) erro
 			return missingIsFine(os.Remove(before))
 		}
 		return nil
-	})
+	}))
 }
 
 // RenameAway moves the file out of the root.
@@ -138,6 +152,15 @@ func (r *Registrar) Orphan(ctx context.Context, key string, value []byte) (orpha
 func (r *Registrar) SetTime(ctx context.Context, key string, at time.Time) error {
 	return r.do(ctx, registrar.Fault, key, "time "+at.UTC().Format(time.RFC3339Nano), func(path string) error {
 		return os.Chtimes(path, at, at)
+	})
+}
+
+// Skew sets the clock of a record's owner wrong, from its next refresh on: it sets the
+// file's times so far into the future or, below 0, into the past.
+func (r *Registrar) Skew(ctx context.Context, key string, by time.Duration) error {
+	return r.do(ctx, registrar.Fault, key, "clock off by "+by.String(), func(string) error {
+		r.files.skew.Store(key, by)
+		return nil
 	})
 }
 

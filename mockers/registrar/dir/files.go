@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/routeproof/routeproof/mockers/registrar"
@@ -15,6 +16,15 @@ import (
 type files struct {
 	root, temp string
 	render     func(registrar.Entry, time.Time) []byte
+	skew       *sync.Map // by key: how far its owner's clock is off, a time.Duration
+}
+
+// now is the time by the clock of a record's owner.
+func (f files) now(key string) (now time.Time, off time.Duration) {
+	if by, ok := f.skew.Load(key); ok {
+		off = by.(time.Duration)
+	}
+	return time.Now().Add(off), off
 }
 
 // path is where a key's file lies.
@@ -29,7 +39,8 @@ func (f files) content(e registrar.Entry) []byte {
 	if f.render == nil {
 		return e.Value
 	}
-	return f.render(e, time.Now())
+	now, _ := f.now(e.Key)
+	return f.render(e, now)
 }
 
 // Put writes the record's file.
@@ -54,13 +65,15 @@ func (f files) Refresh(ctx context.Context, e registrar.Entry, path string) (reg
 		return registrar.Gone, missingIsFine(err)
 	}
 	lapse := registrar.Kept
-	if time.Since(info.ModTime()) >= e.TTL {
+	now, off := f.now(e.Key)
+	if now.Sub(info.ModTime()) >= e.TTL {
 		lapse = registrar.Expired
 	}
 	if f.render != nil {
-		return lapse, f.write(path, f.content(e))
+		if err := f.write(path, f.content(e)); err != nil || off == 0 {
+			return lapse, err
+		}
 	}
-	now := time.Now()
 	if err := os.Chtimes(path, now, now); err != nil {
 		return registrar.Gone, missingIsFine(err)
 	}

@@ -150,6 +150,21 @@ func (b *Book[H]) Update(ctx context.Context, key string, value []byte) error {
 	return nil
 }
 
+// Adopt has a key's refreshes go on with a value that was written behind the book's
+// back. A key that nobody keeps alive is none of its business.
+func (b *Book[H]) Adopt(ctx context.Context, key string, value []byte) error {
+	if _, ok := b.Kept(key); !ok {
+		return nil
+	}
+	r, err := b.hold(ctx, "adopt", key)
+	if err != nil {
+		return err
+	}
+	defer r.release()
+	r.entry.Value = slices.Clone(value)
+	return nil
+}
+
 // Unregister is registrar.Registrar's. When it fails the keep-alive has ended all
 // the same, so that the record runs out.
 func (b *Book[H]) Unregister(ctx context.Context, key string) error {
