@@ -170,14 +170,18 @@ func (r *Run) Thaw(ctx context.Context, id string) {
 func (r *Run) Relocate(ctx context.Context, id, to string, change Change) {
 	r.owned("move", id, func(key string) error {
 		r.bench.disc.lives[id]++
-		_, value, err := r.bench.recordAt(id, to)
+		_, here, err := r.bench.recordAt(id, id)
+		if err != nil {
+			return err
+		}
+		_, there, err := r.bench.recordAt(id, to)
 		if err != nil {
 			return err
 		}
 		if change == nil {
-			return r.bench.disc.Registrar.Update(ctx, key, value)
+			return r.bench.disc.Registrar.Update(ctx, key, there)
 		}
-		return r.files(func(f *Files) error { return change(ctx, f, key, value) })
+		return r.files(func(f *Files) error { return change(ctx, f, key, here, there) })
 	})
 	r.Mark("moved", to, id)
 	r.unwire(id)
@@ -187,8 +191,9 @@ func (r *Run) Relocate(ctx context.Context, id, to string, change Change) {
 // Files re-exports what can happen to the files of a file store.
 type Files = dir.Registrar
 
-// Change is a way to change a record's file.
-type Change func(ctx context.Context, f *Files, key string, value []byte) error
+// Change is a way to change a worker's file from what it says where the worker is to
+// what it says where it goes.
+type Change func(ctx context.Context, f *Files, key string, here, there []byte) error
 
 // InFiles does something to a worker's file, or with id "" to the root, and marks it.
 func (r *Run) InFiles(what, id string, do func(f *Files, key string) error) {

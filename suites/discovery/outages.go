@@ -60,7 +60,7 @@ func out(o outage) bench.Case {
 		ID:          "DSC-006/" + o.name,
 		Stimulus:    o.how + ", for a second longer than records live, while their owners keep them alive or try to; keyless requests all the while; then a worker registers",
 		Requirement: "every request is served, all workers are still used at the end of the outage and after it, and within three seconds of its end the new one",
-		Alone:       true, Cost: 5 * time.Second,
+		Alone:       true, Cost: 4 * time.Second,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			r.Discovered(ctx)
 			r.Faulty(o.name, func(s *bench.Store) error { return o.begin(ctx, s) })
@@ -88,7 +88,7 @@ func (Cases) DSC007Missed() []bench.Case {
 			ID:          "DSC-007/" + name,
 			Stimulus:    "a worker unregisters while " + how + "; then it is back; keyless requests all the while",
 			Requirement: "three seconds later the worker gets none, and every request is served",
-			Alone:       true, Cost: 3 * time.Second,
+			Alone:       true, Cost: 700 * time.Millisecond,
 			Drive: func(ctx context.Context, r *bench.Run) error {
 				r.Discovered(ctx)
 				leaver := r.Workers()[1]
@@ -116,7 +116,7 @@ func (Cases) DSC007Missed() []bench.Case {
 			Stimulus:    "the record of a worker names another address while the store cannot be reached; then it is back; keyless requests all the while",
 			Requirement: "within three seconds the new address gets requests, and after them the old one none; every request is served",
 			Claims:      []string{"routing.spread"},
-			Alone:       true, Cost: 3 * time.Second,
+			Alone:       true, Cost: 700 * time.Millisecond,
 			Drive: func(ctx context.Context, r *bench.Run) error {
 				r.Discovered(ctx)
 				id, to := r.Workers()[1], r.Add()
@@ -141,7 +141,7 @@ func (Cases) DSC012Start() bench.Case {
 		Stimulus:    "the router starts while connections to the store are refused; a second later the store is there, and three workers in it",
 		Requirement: "within three seconds of the store's return each of them gets requests, and from then on every request is served",
 		Where:       bench.Where{Away: true},
-		Alone:       true, Cost: 3 * time.Second,
+		Alone:       true, Cost: 1500 * time.Millisecond,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			// What comes before there are any workers is answered as it may be.
 			r.During(ctx, "nobody", func() { r.Pause(ctx, time.Second) })

@@ -126,17 +126,27 @@ func (Cases) DSC010Moved() []bench.Case { return over(moved("moved", "", nil)) }
 
 // DSC010Ways: files change in more than one way.
 func (Cases) DSC010Ways() []bench.Case {
-	renames := func(ctx context.Context, f *bench.Files, key string, value []byte) error {
-		return f.RenameOver(ctx, key, []byte("{"), value[:len(value)/2], []byte("{}"), value[:len(value)/3], value)
+	renames := func(ctx context.Context, f *bench.Files, key string, here, there []byte) error {
+		for _, value := range [][]byte{here, []byte("{"), here, here[:len(here)/2], there} {
+			if err := f.RenameOver(ctx, key, value); err != nil {
+				return err
+			}
+			select {
+			case <-time.After(50 * time.Millisecond): // so that who follows sees more than the last
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
 	}
-	inPlace := func(ctx context.Context, f *bench.Files, key string, value []byte) error {
-		return f.WriteInPlace(ctx, key, value)
+	inPlace := func(ctx context.Context, f *bench.Files, key string, _, there []byte) error {
+		return f.WriteInPlace(ctx, key, there)
 	}
-	swapped := func(ctx context.Context, f *bench.Files, key string, value []byte) error {
-		return f.SwapLink(ctx, key, value)
+	swapped := func(ctx context.Context, f *bench.Files, key string, _, there []byte) error {
+		return f.SwapLink(ctx, key, there)
 	}
 	return []bench.Case{
-		in(target.StoreFile, moved("renames", ", after five atomic renames at once, of which only the last brings a whole record", renames)),
+		in(target.StoreFile, moved("renames", ", after five atomic renames within a quarter of a second, of which the last brings it and some bring what cannot be used", renames)),
 		in(target.StoreFile, moved("in-place", "; the file is emptied and written in two parts", inPlace)),
 		in(target.StoreFile, moved("swapped", "; the file is replaced by a symbolic link to one outside the root", swapped)),
 	}

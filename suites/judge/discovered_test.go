@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/routeproof/routeproof/suites/history"
 	"github.com/routeproof/routeproof/suites/judge"
 )
 
@@ -41,6 +42,29 @@ func TestUsedWantsARequestWithinTheBound(t *testing.T) {
 		}, violated + "none of 2"},
 		trial{"hardly anything was sent", func(h *story) { h.Convergence = time.Second; h.mark("register", "w3", ""); h.ask("w0") }, doubt + "1 got none"},
 		trial{"nobody registered", func(h *story) { h.ask("w0") }, doubt + "of 0 workers"},
+	)
+}
+
+func TestUsedSinceLooksAtAWindowAfterTheMark(t *testing.T) {
+	since := func(*history.History) time.Duration { return time.Second }
+	until := func(*history.History) time.Duration { return 2 * time.Second }
+	at := func(worker string) func(*story) {
+		return func(h *story) {
+			h.mark("freeze", "w3", "")
+			h.ask("w3") // too early to count
+			h.pause(time.Second)
+			if worker != "" {
+				h.ask(worker)
+			}
+			h.ask("w1")
+			h.pause(time.Second)
+			h.ask("w3") // too late
+		}
+	}
+	try(t, judge.UsedSince("freeze", since, until, 2),
+		trial{"in it", at("w3"), ""},
+		trial{"before and after alone", at("w0"), violated + "none of 2"},
+		trial{"hardly anything was sent in it", at(""), doubt + "1 got none"},
 	)
 }
 

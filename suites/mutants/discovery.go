@@ -84,7 +84,7 @@ func (Catalogue) DSCFirstList() Mutant {
 
 // DSCNoDeletes never forgets.
 func (Catalogue) DSCNoDeletes() Mutant {
-	return sees("dsc/no-deletes", "a record that is taken away is not noticed", append(overBoth("DSC-003/leave"), overBoth("DSC-004/killed")...), func(e discovery.Event) []discovery.Event {
+	return sees("dsc/no-deletes", "a record that is taken away is not noticed", slices.Concat(overBoth("DSC-003/leave"), []string{"DSC-003/revoked-etcd"}, overBoth("DSC-004/killed"), overBoth("DSC-014/flaps")), func(e discovery.Event) []discovery.Event {
 		if e.Kind == discovery.Delete {
 			return nil
 		}
@@ -94,7 +94,7 @@ func (Catalogue) DSCNoDeletes() Mutant {
 
 // DSCLateDeletes follows deletes four seconds late.
 func (Catalogue) DSCLateDeletes() Mutant {
-	return overStore("dsc/late-deletes", "a worker whose record is gone is used for four seconds more", overBoth("DSC-004/killed"), func(s discovery.Store) discovery.Store {
+	return overStore("dsc/late-deletes", "a worker whose record is gone is used for four seconds more", append(overBoth("DSC-004/killed"), "DSC-004/longer-etcd"), func(s discovery.Store) discovery.Store {
 		return lateDeletes{s}
 	})
 }
@@ -137,7 +137,7 @@ func (l lateDeletes) Watch(ctx context.Context, prefix string) (<-chan discovery
 
 // DSCNeverBack takes a key that was deleted for dead.
 func (Catalogue) DSCNeverBack() Mutant {
-	return overStore("dsc/never-back", "a record that comes back under its old key is ignored", overBoth("DSC-005/frozen"), func(s discovery.Store) discovery.Store {
+	return overStore("dsc/never-back", "a record that comes back under its old key is ignored", append(overBoth("DSC-005/frozen"), overBoth("DSC-014/flaps")...), func(s discovery.Store) discovery.Store {
 		return seen{s, func() func(discovery.Event) []discovery.Event {
 			dead := map[string]bool{}
 			return func(e discovery.Event) []discovery.Event {
@@ -155,7 +155,7 @@ func (Catalogue) DSCNeverBack() Mutant {
 
 // DSCMerges adds what a new snapshot holds to what there was.
 func (Catalogue) DSCMerges() Mutant {
-	return overStore("dsc/merges", "what is listed after an interruption is added to what was known", []string{"DSC-007/ghost-etcd", "DSC-007/compacted-etcd"}, func(s discovery.Store) discovery.Store {
+	return overStore("dsc/merges", "what is listed after an interruption is added to what was known", []string{"DSC-007/ghost-etcd", "DSC-007/silent-etcd", "DSC-007/compacted-etcd"}, func(s discovery.Store) discovery.Store {
 		return seen{s, func() func(discovery.Event) []discovery.Event {
 			first := true
 			return func(e discovery.Event) []discovery.Event {
@@ -175,14 +175,14 @@ func (Catalogue) DSCMerges() Mutant {
 
 // DSCEmpties takes a store that is out of reach for an empty one.
 func (Catalogue) DSCEmpties() Mutant {
-	return overStore("dsc/empties", "when the store cannot be reached there are no workers", []string{"DSC-006/cut-etcd"}, func(s discovery.Store) discovery.Store {
+	return overStore("dsc/empties", "when the store cannot be reached there are no workers", []string{"DSC-006/cut-etcd", "DSC-006/half-open-etcd", "DSC-006/stopped-etcd"}, func(s discovery.Store) discovery.Store {
 		return asking{Store: s}
 	})
 }
 
 // DSCRelists takes what is not in a new list for gone, for whatever reason.
 func (Catalogue) DSCRelists() Mutant {
-	return overStore("dsc/relists", "a record that cannot be read is taken for gone", []string{"DSC-009/last-good-file"}, func(s discovery.Store) discovery.Store {
+	return overStore("dsc/relists", "a record that cannot be read is taken for gone", []string{"DSC-009/last-good-file", "DSC-009/half-file"}, func(s discovery.Store) discovery.Store {
 		return asking{Store: s, waits: true}
 	})
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Version is the specification's own version, apart from the suite's.
-const Version = "1.3"
+const Version = "1.4"
 
 //go:embed *.md
 var files embed.FS

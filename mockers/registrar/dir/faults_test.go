@@ -41,6 +41,51 @@ func TestWritesDifferInWhatTheyDoToTheFile(t *testing.T) {
 	}
 }
 
+func TestAnOwnerGoesOnWithWhatItsRecordBecame(t *testing.T) {
+	b := open(t, Options{Render: func(e registrar.Entry, _ time.Time) []byte { return e.Value }})
+	value := func(key, want string) {
+		t.Helper()
+		b.until(key+" is written anew as "+want, func() bool {
+			was := b.inode(key)
+			b.until(key+" is refreshed", func() bool { return b.inode(key) != was })
+			got, err := os.ReadFile(filepath.Join(b.Root(), key))
+			b.must(err)
+			return string(got) == want
+		})
+	}
+	for _, key := range []string{"a", "b", "c"} {
+		b.register(key, 300*time.Millisecond)
+	}
+	b.must(b.WriteInPlace(b.ctx, "a", []byte("in place")))
+	b.must(b.RenameOver(b.ctx, "b", []byte("1"), []byte("2")))
+	b.must(b.SwapLink(b.ctx, "c", []byte("linked")))
+	value("a", "in place")
+	value("b", "2")
+	value("c", "linked")
+	b.must(b.RenameOver(b.ctx, "b"))                       // nothing at all
+	b.must(b.WriteInPlace(b.ctx, "d", []byte("nobody's"))) // and nobody to go on with it
+}
+
+func TestAnOwnersClockMayBeWrong(t *testing.T) {
+	for name, o := range map[string]Options{"touch": {}, "rewrite": {Render: func(e registrar.Entry, _ time.Time) []byte { return e.Value }}} {
+		t.Run(name, func(t *testing.T) {
+			b := open(t, o)
+			b.register("a", 300*time.Millisecond)
+			for _, off := range []time.Duration{time.Hour, -time.Hour, 0} {
+				b.must(b.Skew(b.ctx, "a", off))
+				b.until("its file has the time of that clock, and goes on", func() bool {
+					first := b.modified("a")
+					if d := time.Since(first) + off; d < -time.Minute || d > time.Minute {
+						return false
+					}
+					b.until("it goes on", func() bool { return b.modified("a").After(first) })
+					return true
+				})
+			}
+		})
+	}
+}
+
 func TestALinkIsSwappedInOneStep(t *testing.T) {
 	b := open(t, Options{})
 	b.must(b.PutRaw(b.ctx, "a", []byte("file")))
