@@ -165,7 +165,7 @@ func (Cases) DSC011Sessions() []bench.Case {
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			r.Discovered(ctx)
 			for s := range sessions {
-				r.Do(ctx, bench.Req{Session: r.SessionID(s), Tokens: 1, Phase: "turns"}.In(bench.Shapes()[s%8]))
+				r.Do(ctx, bench.Req{Session: r.SessionID(s), Tokens: 1, Phase: "turns", Kept: true})
 			}
 			r.Look(ctx)
 			return nil
