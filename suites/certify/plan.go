@@ -14,7 +14,7 @@ import (
 
 // defaultShards is how many shards there are unless somebody says otherwise. Most
 // cases wait most of the time, so that more shards than cores pay.
-const defaultShards = 8
+const defaultShards = 12
 
 // maxShards bounds what --shards may ask for: every shard holds a target and a fleet.
 const maxShards = 64

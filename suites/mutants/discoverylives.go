@@ -79,11 +79,11 @@ func (g gives) Watch(ctx context.Context, prefix string) (<-chan discovery.Event
 }
 
 // page is how many records a mutant reads that reads one page of them.
-const page = 1000
+const page = 250
 
-// DSCFirstPage reads the first thousand.
+// DSCFirstPage reads no further.
 func (Catalogue) DSCFirstPage() Mutant {
-	return at("dsc/first-page", "of a thousand records and more the first thousand are read, in the order of their keys", overBoth("DSC-008/flood"), func(s discovery.Store, where target.StoreAt) discovery.Store {
+	return at("dsc/first-page", "of more than 250 records the first 250 are read, in the order of their keys", overBoth("DSC-008/flood"), func(s discovery.Store, where target.StoreAt) discovery.Store {
 		return seen{asking{Store: s, waits: true}, func() func(discovery.Event) []discovery.Event {
 			return func(e discovery.Event) []discovery.Event {
 				if where.Kind == target.StoreFile { // whose lists hold no record that cannot be read
