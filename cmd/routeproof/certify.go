@@ -37,7 +37,7 @@ func (o *options) flags(c *cobra.Command, reportDir string, withTarget bool) {
 	}
 	f.StringVar(&o.reportDir, "report-dir", reportDir, "folder for report.json, junit.xml and the evidence")
 	f.StringVar(&o.seed, "seed", "", "base seed of all random choices, 0 to 18446744073709551615 (default: random)")
-	f.IntVar(&o.shards, "shards", 0, "processes that run cases side by side (default: 12, or 1 for a target with fixed ports)")
+	f.IntVar(&o.shards, "shards", 0, "processes that run cases side by side (default: 12, 8 for a target of processes, 1 for one with fixed ports)")
 }
 
 // prepare turns flags into options of a run.

@@ -94,6 +94,24 @@ claims:
 	}
 }
 
+func TestTargetsOfProcessesGetFewerShards(t *testing.T) {
+	jobs := make([]suites.Job, 0, 40)
+	o := options(t, "good")
+	for _, c := range o.Catalogue.Cases[:40] {
+		jobs = append(jobs, suites.Job{Case: c.ID})
+	}
+	exec, err := target.Load("../../fixtures/targets/reference.yaml", o.Catalogue.Spec.ClaimNames())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, m := range map[int]*target.Manifest{defaultShards: o.Manifest, defaultShardsExec: exec} {
+		o.Jobs, o.Manifest, o.Shards = jobs, m, 0
+		if err := o.Complete(); err != nil || o.Shards != want {
+			t.Errorf("%s: %v: %d shards, want %d", m.Launch.Kind(), err, o.Shards, want)
+		}
+	}
+}
+
 func TestOneShardIsTheDefaultWherePortsAreFixed(t *testing.T) {
 	o := options(t, "good")
 	played(t, &o, "x")

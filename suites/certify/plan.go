@@ -12,9 +12,13 @@ import (
 	"github.com/routeproof/routeproof/suites/target"
 )
 
-// defaultShards is how many shards there are unless somebody says otherwise. Most
-// cases wait most of the time, so that more shards than cores pay.
-const defaultShards = 12
+// How many shards there are unless somebody says otherwise. Most cases wait most of the
+// time, so that more shards than cores pay; but each brings the processes of a target of
+// its own, whose waits for a core would look like the target's own.
+const (
+	defaultShards     = 12
+	defaultShardsExec = 8
+)
 
 // maxShards bounds what --shards may ask for: every shard holds a target and a fleet.
 const maxShards = 64
@@ -99,6 +103,8 @@ func (o *Options) completeShards() error {
 		return usagef("shards is %d, but %s, so that two shards would share it; leave --shards out", o.Shards, why)
 	case o.Shards == 0 && why != "":
 		o.Shards = 1
+	case o.Shards == 0 && o.Manifest.Launch.Exec != nil:
+		o.Shards = defaultShardsExec
 	case o.Shards == 0:
 		o.Shards = defaultShards
 	}

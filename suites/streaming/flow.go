@@ -70,12 +70,12 @@ func (Cases) STR001Stepped() bench.Case {
 
 // STR002Spacing: a stream at a steady pace stays one.
 func (Cases) STR002Spacing() bench.Case {
-	const events, apart = 20, 75 * time.Millisecond
+	const events, apart = 40, 75 * time.Millisecond // a stop of the machine that nobody notices takes six of them
 	return bench.Case{
 		ID:          "STR-002/spacing",
-		Stimulus:    "streams of 20 events, 75 ms apart, and one straight from a worker beside them",
+		Stimulus:    "streams of 40 events, 75 ms apart, and one straight from a worker beside them",
 		Requirement: "at least three quarters of each stream's events arrive before the next one is sent",
-		Cost:        1800 * time.Millisecond,
+		Cost:        3300 * time.Millisecond,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			shapes := streamed()
 			r.Parallel(2*len(shapes)+1, 2*len(shapes)+1, func(i int) {
