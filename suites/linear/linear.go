@@ -74,6 +74,10 @@ type state struct {
 	holder string // the initializer's lease, else empty
 	leases string // of the binding, sorted, each followed by a comma
 	live   string // workers, each between commas
+	// shaky, while bound: the binding may have gone. Who asked while its worker was dead
+	// became the initializer that replaces it, and was cancelled before anybody saw that;
+	// or did not, and when the worker is back the binding is as good as ever.
+	shaky bool
 }
 
 func (s state) alive(worker string) bool { return strings.Contains(s.live, ","+worker+",") }
@@ -100,6 +104,12 @@ func (s state) without(lease string) state {
 
 func (s state) absent() state { return state{live: s.live} }
 
+// firm is a state in which the binding has been seen.
+func (s state) firm() state {
+	s.shaky = false
+	return s
+}
+
 // step says whether the answer is right in the state, and what the state is then.
 func step(s state, o Op) (bool, state) {
 	switch o.Kind {
@@ -109,13 +119,19 @@ func step(s state, o Op) (bool, state) {
 	case Acquire:
 		return acquire(s, o)
 	case Query:
-		return query(s, o), s
+		return query(s, o)
 	case Commit:
 		switch {
 		case s.holder == o.Lease:
 			return o.Result == OK, state{bound: true, target: o.Target, leases: o.Lease + ",", live: s.live}
 		case s.bound && s.has(o.Lease):
-			return o.Result == OK && s.target == o.Target || o.Result == Refused && s.target != o.Target, s
+			if o.Result == OK && s.target == o.Target || o.Result == Refused && s.target != o.Target {
+				return true, s
+			}
+			if !s.shaky {
+				return false, s
+			}
+			s = s.absent()
 		}
 		// A lease whose binding is gone may still check what it knew.
 		return o.Result == OK || o.Result == Stale || o.Result == Refused, s
@@ -123,13 +139,17 @@ func step(s state, o Op) (bool, state) {
 		switch {
 		case s.holder == o.Lease:
 			return o.Result == OK, s.absent()
+		case s.bound && s.has(o.Lease) && o.Result == OK:
+			return true, s.without(o.Lease)
+		case s.bound && s.has(o.Lease) && !s.shaky:
+			return false, s
 		case s.bound && s.has(o.Lease):
-			return o.Result == OK, s.without(o.Lease)
+			s = s.absent()
 		}
 		return over(o.Result), s
 	case Invalidate:
 		if s.holder == o.Lease || s.bound && s.has(o.Lease) {
-			return o.Result == OK, s.absent()
+			return o.Result == OK || s.shaky && over(o.Result), s.absent()
 		}
 		return over(o.Result), s
 	}
@@ -143,27 +163,33 @@ func acquire(s state, o Op) (bool, state) {
 	dead := s.bound && !s.alive(s.target)
 	switch o.Result {
 	case Cancelled:
+		s.shaky = s.shaky || dead
 		return o.Leaves, s
 	case Initializer:
-		free := s.holder == "" && (!s.bound || dead)
+		free := s.holder == "" && (!s.bound || dead || s.shaky)
 		return free, state{holder: o.Lease, live: s.live}
 	case Bound:
-		return s.bound && !dead && s.target == o.Target && (o.Pin == "" || o.Pin == s.target), s.with(o.Lease)
+		return s.bound && !dead && s.target == o.Target && (o.Pin == "" || o.Pin == s.target), s.with(o.Lease).firm()
 	case Refused:
-		return s.bound && !dead && o.Pin != "" && o.Pin != s.target, s
+		return s.bound && !dead && o.Pin != "" && o.Pin != s.target, s.firm()
 	}
 	return false, s
 }
 
-func query(s state, o Op) bool {
+func query(s state, o Op) (bool, state) {
 	bound := s.bound && s.alive(s.target)
 	switch o.Result {
 	case Bound:
-		return bound && s.target == o.Target && (o.Pin == "" || o.Pin == s.target)
+		return bound && s.target == o.Target && (o.Pin == "" || o.Pin == s.target), s.firm()
 	case Refused:
-		return bound && o.Pin != "" && o.Pin != s.target
+		return bound && o.Pin != "" && o.Pin != s.target, s.firm()
+	case Unbound:
+		if bound && s.shaky {
+			return true, s.absent()
+		}
+		return !bound, s
 	}
-	return o.Result == Unbound && !bound
+	return false, s
 }
 
 // model is the model of one session, in which the given workers live at first.

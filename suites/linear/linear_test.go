@@ -81,6 +81,46 @@ func TestCheckTellsHistoriesThatAnOrderExplains(t *testing.T) {
 	}
 }
 
+// Who asks while the worker is dead and is cancelled may have replaced the binding, or not.
+func TestACancelledAcquireMayEndADeadWorkersBinding(t *testing.T) {
+	live := func(workers ...string) Op { return Op{Kind: Workers, Live: workers, Result: OK} }
+	left := leaving(got(Acquire, "", Cancelled, ""))
+	ops := func(more ...Op) []Op {
+		return order(append([]Op{got(Acquire, "a", Initializer, ""), got(Commit, "a", OK, "w1")}, more...)...)
+	}
+	back := func(more ...Op) []Op { return ops(append([]Op{live("w2"), left, live("w1", "w2")}, more...)...) }
+	for name, c := range map[string]struct {
+		ops  []Op
+		good bool
+	}{
+		"it did":                       {back(got(Acquire, "b", Initializer, "")), true},
+		"it did not":                   {back(got(Acquire, "b", Bound, "w1")), true},
+		"nobody was cancelled":         {ops(live("w2"), live("w1", "w2"), got(Acquire, "b", Initializer, "")), false},
+		"the worker lived":             {ops(left, got(Acquire, "b", Initializer, "")), false},
+		"a question finds nothing":     {back(got(Query, "", Unbound, ""), got(Acquire, "b", Initializer, "")), true},
+		"and then it is there":         {back(got(Query, "", Unbound, ""), got(Acquire, "b", Bound, "w1")), false},
+		"a question finds it":          {back(got(Query, "", Bound, "w1"), got(Acquire, "b", Bound, "w1")), true},
+		"and then it is not":           {back(got(Query, "", Bound, "w1"), got(Query, "", Unbound, "")), false},
+		"a pin finds it":               {back(pinned(got(Acquire, "", Refused, ""), "w2"), got(Query, "", Unbound, "")), false},
+		"an acquire finds it":          {back(got(Acquire, "b", Bound, "w1"), got(Query, "", Unbound, "")), false},
+		"it is bound elsewhere":        {back(got(Acquire, "b", Bound, "w2")), false},
+		"a lease of it is stale":       {back(got(Commit, "a", Stale, "w1"), got(Acquire, "b", Initializer, "")), true},
+		"and then it is there after":   {back(got(Commit, "a", Stale, "w1"), got(Acquire, "b", Bound, "w1")), false},
+		"a lease of it ends as one":    {back(got(Release, "a", Stale, ""), got(Acquire, "b", Initializer, "")), true},
+		"and its binding is there":     {back(got(Release, "a", Stale, ""), got(Acquire, "b", Bound, "w1")), false},
+		"its end ends it":              {back(got(Invalidate, "a", Stale, ""), got(Acquire, "b", Bound, "w1")), false},
+		"its end finds nothing":        {back(got(Invalidate, "a", Stale, ""), got(Acquire, "b", Initializer, "")), true},
+		"its end fails":                {back(got(Invalidate, "a", "internal", "")), false},
+		"a release says nothing of it": {back(got(Release, "a", OK, ""), got(Acquire, "b", Bound, "w1")), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if v := Check(c.ops, []string{"w1", "w2"}, time.Minute); (v.Bad == "") != c.good || v.Unknown > 0 {
+				t.Errorf("%+v", v)
+			}
+		})
+	}
+}
+
 func TestLeasesOfABindingAreASet(t *testing.T) {
 	s := state{bound: true}.with("l2").with("l10").with("l1")
 	if s.leases != "l1,l10,l2," || !s.has("l1") || !s.has("l10") || s.has("l") || s.has("0") {
