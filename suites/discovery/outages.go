@@ -25,16 +25,14 @@ func cut(ctx context.Context, s *bench.Store) error { return s.Cut(ctx) }
 
 func halfOpen(ctx context.Context, s *bench.Store) error { return s.HalfOpen(ctx) }
 
-// nodes does something to each node of a store.
-func nodes(do func(s *bench.Store, node int) error) func(context.Context, *bench.Store) error {
-	return func(_ context.Context, s *bench.Store) error {
-		for n := range s.Nodes() {
-			if err := do(s, n); err != nil {
-				return err
-			}
+// each does something to every node of a store.
+func each(s *bench.Store, do func(node int) error) error {
+	for n := range s.Nodes() {
+		if err := do(n); err != nil {
+			return err
 		}
-		return nil
 	}
+	return nil
 }
 
 // DSC006Outages: a store that is out of reach for a while.
@@ -43,9 +41,9 @@ func (Cases) DSC006Outages() (all []bench.Case) {
 		{"cut", "connections to the store are reset and refused", cut, heal},
 		{"half-open", "no byte passes between the router and the store, whose connections stay open", halfOpen, heal},
 		{"stopped", "the store is stopped, and started again with its data", func(ctx context.Context, s *bench.Store) error {
-			return nodes(func(s *bench.Store, n int) error { return s.Stop(ctx, n) })(ctx, s)
+			return each(s, func(n int) error { return s.Stop(ctx, n) })
 		}, func(ctx context.Context, s *bench.Store) error {
-			return nodes(func(s *bench.Store, n int) error { return s.Start(ctx, n) })(ctx, s)
+			return each(s, func(n int) error { return s.Start(ctx, n) })
 		}},
 	} {
 		all = append(all, out(o))

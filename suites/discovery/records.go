@@ -19,6 +19,14 @@ func spoilt(good []byte) [][]byte {
 	}
 }
 
+// unharmed: all workers are still used, and one that registered too.
+func unharmed(sample int) judge.Judge {
+	return func(h *history.History) judge.Finding {
+		return judge.All(judge.Served(1, "during", "converging"), judge.Served(sample, "after"),
+			judge.Share(judge.ByPhase, sample, 1, sample, h.Workers, "after"), judge.Used("register", judge.Converged, 8))(h)
+	}
+}
+
 // DSC008Bad: records that cannot be used.
 func (Cases) DSC008Bad() []bench.Case {
 	const sample = 60
@@ -38,10 +46,7 @@ func (Cases) DSC008Bad() []bench.Case {
 			joins(ctx, r)
 			return nil
 		},
-		Judge: func(h *history.History) judge.Finding {
-			return judge.All(judge.Served(1, "during", "converging"), judge.Served(sample, "after"),
-				judge.Share(judge.ByPhase, sample, 1, sample, h.Workers, "after"), judge.Used("register", judge.Converged, 8))(h)
-		},
+		Judge: unharmed(sample),
 	})
 }
 
@@ -65,10 +70,7 @@ func flood(strays int) bench.Case {
 			joins(ctx, r)
 			return nil
 		},
-		Judge: func(h *history.History) judge.Finding {
-			return judge.All(judge.Served(1, "during", "converging"), judge.Served(sample, "after"),
-				judge.Share(judge.ByPhase, sample, 1, sample, h.Workers, "after"), judge.Used("register", judge.Converged, 8))(h)
-		},
+		Judge: unharmed(sample),
 	}
 }
 
@@ -100,10 +102,7 @@ func spoiling(name, how string, spoil func(ctx context.Context, r *bench.Run, id
 			after(ctx, r, sample)
 			return nil
 		},
-		Judge: func(h *history.History) judge.Finding {
-			return judge.All(judge.Served(1, "during", "converging"), judge.Served(sample, "after"),
-				judge.Share(judge.ByPhase, sample, 1, sample, h.Workers, "after"), judge.Used("register", judge.Converged, 8))(h)
-		},
+		Judge: unharmed(sample),
 	}
 }
 
