@@ -162,6 +162,7 @@ func (r *Run) Thaw(ctx context.Context, id string) {
 		r.Fail(fmt.Errorf("thaw worker %s: %w", id, err))
 	}
 	r.Mark("thaw", id, lapse.String())
+	r.unwire(id) // who never froze is there already
 	r.bench.wired = append(r.bench.wired, id)
 }
 
@@ -349,16 +350,19 @@ func (r *Run) unwire(id string) {
 
 // Discovered sends keyless requests until every registered worker has answered one, for
 // at most the convergence time.
-func (r *Run) Discovered(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, r.Convergence())
-	defer cancel()
+func (r *Run) Discovered(ctx context.Context) { r.UntilEach(ctx, "discovering", r.Convergence()) }
+
+// UntilEach is Until every registered worker has answered one.
+func (r *Run) UntilEach(ctx context.Context, phase string, max time.Duration) {
 	unseen := map[string]bool{}
 	for _, id := range r.Workers() {
 		unseen[id] = true
 	}
-	for i := 0; len(unseen) > 0 && ctx.Err() == nil; i++ {
-		q := Req{Key: r.Key(), Phase: "discovering", Tokens: 1}.In(Shapes()[i%8])
-		r.Do(ctx, q)
-		delete(unseen, r.Served(q.Key))
+	if len(unseen) == 0 {
+		return
 	}
+	r.Until(ctx, phase, max, func(w string) bool {
+		delete(unseen, w)
+		return len(unseen) == 0
+	})
 }

@@ -44,23 +44,15 @@ func (Cases) DSC015Removed() bench.Case {
 		Alone:       true, Cost: time.Second,
 		Drive: func(ctx context.Context, r *bench.Run) error {
 			r.Discovered(ctx)
-			ids := r.Workers()
 			// What becomes of requests while no worker is registered is the router's affair.
 			r.During(ctx, "nobody", func() {
 				r.InFiles("remove", "", func(f *bench.Files, _ string) error { return f.RemoveRoot(ctx) })
 				r.InFiles("make", "", func(f *bench.Files, _ string) error { return f.MakeRoot(ctx) })
-				for _, id := range ids {
+				for _, id := range r.Workers() {
 					r.Thaw(ctx, id)
 				}
 			})
-			unseen := map[string]bool{}
-			for _, id := range ids {
-				unseen[id] = true
-			}
-			r.Until(ctx, "returning", r.Convergence(), func(w string) bool {
-				delete(unseen, w)
-				return len(unseen) == 0
-			})
+			r.UntilEach(ctx, "returning", r.Convergence())
 			joins(ctx, r) // what was known before is no help here
 			after(ctx, r, sample)
 			return nil

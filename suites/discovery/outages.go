@@ -144,15 +144,10 @@ func (Cases) DSC012Start() bench.Case {
 			// What comes before there are any workers is answered as it may be.
 			r.During(ctx, "nobody", func() { r.Pause(ctx, time.Second) })
 			r.Faulty("heal", func(s *bench.Store) error { return s.Heal(ctx) })
-			unseen := map[string]bool{}
 			for _, id := range r.Workers() {
 				r.Mark("there", id, "")
-				unseen[id] = true
 			}
-			r.Until(ctx, "discovering", reconnected(nil), func(w string) bool {
-				delete(unseen, w)
-				return len(unseen) == 0
-			})
+			r.UntilEach(ctx, "discovering", reconnected(nil))
 			after(ctx, r, sample)
 			return nil
 		},
